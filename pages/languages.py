@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.factors import level_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.study import FACTORS
 from core.domain.tables import text
@@ -61,8 +62,9 @@ def _items_in_both(study: StudyRecord, request: AnalysisRequest, table: ResultTa
     """The items that differ most between two levels of a group, with the wordings of both."""
     frame = table.frame
     factors = list(frame.columns)[: list(frame.columns).index("item")]
-    group = _choose("Group", [" · ".join(map(str, row)) for row in frame[factors].to_numpy()])
-    own = frame[[" · ".join(map(str, row)) == group for row in frame[factors].to_numpy()]]
+    groups = [" · ".join(map(level_text, factors, row)) for row in frame[factors].to_numpy()]
+    group = _choose("Group", groups)
+    own = frame[[name == group for name in groups]]
     pairs = [
         f"{first} and {second}" for first, second in zip(own["first"], own["second"], strict=True)
     ]

@@ -40,6 +40,7 @@ from core.charts.panels import (
     with_number_texts,
 )
 from core.charts.spiders import Spider
+from core.domain.factors import level_text
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import name_list
@@ -328,9 +329,10 @@ def _summary_rows(table: ResultTable) -> pd.DataFrame:
     factors = list(frame.columns)[: list(frame.columns).index("measure")]
     names = {"measure": "item", "n_items": "n"}
     rows = frame[["measure", "value", "ci_low", "ci_high", "n_items"]].rename(columns=names)
-    last = frame[factors[-1]].astype(str) if factors else pd.Series("all", index=frame.index)
-    panels = [" · ".join(map(str, row)) for row in frame[factors[:-1]].to_numpy()]
-    rows.insert(0, "group", last.where(last != "", "(none)"))
+    last = [level_text(factors[-1], level) for level in frame[factors[-1]]] if factors else "all"
+    held = factors[:-1]
+    panels = [" · ".join(map(level_text, held, row)) for row in frame[held].to_numpy()]
+    rows.insert(0, "group", last)
     rows.insert(0, "panel", panels if len(set(panels)) > 1 else "")
     return rows
 

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.domain.characters import readable, readable_value
+from core.domain.factors import level_text
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import name_list
@@ -192,7 +193,7 @@ def chart_rows(
         for name in list(frame.columns)[: list(frame.columns).index(before)]
         if name not in columns
     ]
-    groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
+    groups = [" · ".join(map(level_text, factors, values)) for values in frame[factors].to_numpy()]
     ours = columns if isinstance(columns, Mapping) else {name: name for name in columns}
     rows = pd.DataFrame(
         {

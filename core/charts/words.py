@@ -26,7 +26,7 @@ from core.charts.panels import (
     table_with_rows,
     with_number_texts,
 )
-from core.domain.factors import grouping_title
+from core.domain.factors import grouping_title, level_text
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import name_list
@@ -138,8 +138,9 @@ def varying_names(table: ResultTable, before: str) -> list[str]:
     names = list(table.frame.columns)
     factors = names[: names.index(before)]
     varying = [name for name in factors if len(set(table.frame[name])) > 1]
-    cells = table.frame[varying or factors].to_numpy()
-    return [" · ".join(map(str, levels)) or "all" for levels in cells]
+    names = varying or factors
+    cells = table.frame[names].to_numpy()
+    return [" · ".join(map(level_text, names, levels)) or "all" for levels in cells]
 
 
 def _in_words(parts: Sequence[pd.DataFrame]) -> str:
@@ -209,7 +210,8 @@ def _curve_charts(table: ResultTable, theme: Theme) -> list[Chart]:
         levels = levels[rows.index]
         held = [n for n in factors if n != factor and len(set(rows[n].astype(str))) > 1]
         rest = [
-            " · ".join(filter(None, [axis.others[level], *map(str, levels_held)])) or "all"
+            " · ".join(filter(None, [axis.others[level], *map(level_text, held, levels_held)]))
+            or "all"
             for level, levels_held in zip(levels, rows[held].to_numpy(), strict=True)
         ]
         frame = rows.assign(group=rest, place=levels.map(axis.places))

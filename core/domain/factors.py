@@ -6,6 +6,7 @@ A grouping is a factor of the design, the study, what is known of its contexts, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 from core.domain.attributes import is_attribute
 from core.domain.instrument import ATTRIBUTE
 from core.domain.people import PERSON_FACT, Band
-from core.domain.study import FACTORS
+from core.domain.study import FACTORS, SETTINGS
 
 Filters = Mapping[str, Sequence[Any]]
 """The levels that answers may have, by the name of a grouping, or of LEAVE_OUT."""
@@ -53,7 +54,6 @@ _PLURALS = {
     "entity": "entities",
     "entity_b": "second entities",
     "label_order": "orders of options",
-    "template": "instructions",
     "items_per_call": "numbers of items per call",
     "history": "histories",
     "top_p": "values of top-p",
@@ -100,6 +100,26 @@ def levels_word(name: str) -> str:
             several = "bands" if name.endswith(BANDS) else "values"
             return f"{several} of {name.removeprefix(prefix).removesuffix(BANDS)} ({kind})"
     return _PLURALS.get(name, f"{name.replace('_', ' ')}s")
+
+
+_LEVELS_WITHOUT_SENSE = ("form", "label_order", "phase", "items_per_call", "history", *SETTINGS)
+"""Factors whose levels, such as "inverted", say nothing without the name of the factor."""
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
+
+
+def level_text(name: str, level: Any) -> str:
+    """A level where no title of a column says what it is of: "temperature 0", "repetition 1", "de".
+
+    Numbers, bands, words of a setting and an empty level carry the name of the factor.
+    """
+    text = f"{level:g}" if isinstance(level, float) else str(level)
+    if name in SETTINGS and _NUMBER.fullmatch(text):
+        text = f"{float(text):g}"
+    bare = text in ("", "(none)") or _NUMBER.fullmatch(text)
+    called = name.removeprefix(PERSON_FACT).removeprefix(ATTRIBUTE).removesuffix(BANDS)
+    if bare or name in _LEVELS_WITHOUT_SENSE or name.endswith(BANDS):
+        return f"{called.replace('_', ' ')} {text or '(none)'}".strip()
+    return text
 
 
 def levels_title(name: str) -> str:

@@ -30,6 +30,7 @@ from core.stats.resampling import (
     row_weights,
     with_resampled_interval,
 )
+from core.stats.worldview import sd_within_conditions
 
 # Cohen's kappa of two coders, plain or weighted, their agreement on one category, and Fleiss' kappa
 # of several coders.
@@ -211,7 +212,11 @@ class FormKappas:
 
 
 def form_kappas(
-    original: Floats, others: Floats, bootstrap: Bootstrap | None = None, level: float = 0.95
+    original: Floats,
+    others: Floats,
+    bootstrap: Bootstrap | None = None,
+    level: float = 0.95,
+    conditions: Integers | None = None,
 ) -> FormKappas:
     """How far stances on another wording agree with those on the original, beyond chance.
 
@@ -225,6 +230,8 @@ def form_kappas(
         Draws whole statements, the same in all templates; no intervals without it.
     level : float in (0, 1)
         Coverage of the percentile intervals.
+    conditions : (templates,), optional
+        The condition of each template; the SD is that of templates within one.
 
     Notes
     -----
@@ -252,7 +259,7 @@ def form_kappas(
     kappas = kappas_of_tables(tables.sum(axis=0))
     defined = kappas[np.isfinite(kappas)]
     mean = float(defined.mean()) if defined.size else math.nan
-    sd = float(defined.std(ddof=1)) if defined.size > 1 else math.nan
+    sd = float(sd_within_conditions(kappas[:, None], conditions)[0])
     ends = np.full((2, len(kappas) + 1), np.nan)
     if bootstrap is not None and (tables.sum(axis=(1, 2)) > 0).sum() > 1 and defined.size:
         flat = tables.reshape(len(tables), -1)

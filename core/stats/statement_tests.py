@@ -227,7 +227,10 @@ def pass_all(verdicts: Floats) -> Floats:
 
 
 def template_means(
-    verdicts: Floats, bootstrap: Bootstrap | None = None, level: float = 0.95
+    verdicts: Floats,
+    bootstrap: Bootstrap | None = None,
+    level: float = 0.95,
+    conditions: Integers | None = None,
 ) -> worldview.TemplateMeans:
     """The share of statements that pass each test: in each template, then averaged over these.
 
@@ -239,6 +242,8 @@ def template_means(
         Draws whole statements, the same in all templates; no intervals without it.
     level : float in (0, 1)
         Coverage of the percentile intervals.
+    conditions : (templates,), optional
+        The condition of each template; the SD is that of templates within one.
 
     Notes
     -----
@@ -255,7 +260,9 @@ def template_means(
     """
     judged = np.isfinite(verdicts)
     passed = np.where(judged, verdicts, 0.0)
-    return worldview.template_means(passed, judged * 1.0, bootstrap=bootstrap, level=level)
+    return worldview.template_means(
+        passed, judged * 1.0, conditions=conditions, bootstrap=bootstrap, level=level
+    )
 
 
 # What random answers would give: each clear answer is positive with a chance of one half.

@@ -165,7 +165,7 @@ def _items_per_call(form: DraftForm) -> None:
         form.draw(*_NUMBER_OF_ITEMS)
 
 
-# The wording of the items: forms, instructions, and the order of options.
+# The wording of the items: forms, templates, and the order of options.
 
 _PERSONAL = {True: "asks for the model's own view", False: "does not ask for the model's own view"}
 
@@ -183,7 +183,7 @@ def wording(form: DraftForm, offered: Offered) -> None:
                 "With several orders, you can test whether a model chooses an option because "
                 "of its place.",
             ),
-            levels("templates", "Instructions (prompt templates)", standard),
+            levels("templates", "Prompt templates", standard),
             "The sentences around the item. With several templates, all items are asked in each.",
             choices=offered,
         )
@@ -220,7 +220,7 @@ def _read_templates(form: DraftForm) -> None:
     offered = prompts.load_wordings(widgets.workspace()).templates
     chosen = [code for code in form.fields["templates"] if code in offered] or [STANDARD]
     language = next(iter(form.fields["languages"]), "en")
-    with st.popover("Read the instructions", icon=":material/visibility:"):
+    with st.popover("Read the templates", icon=":material/visibility:"):
         st.caption(
             "Each call replaces the words in braces: the item, its options, and the sentence that "
             "asks for a reply."

@@ -11,6 +11,7 @@ import streamlit as st
 
 from core.analysis.factors.cfa_comparison.change import CHANGE_BOUNDS, ModelChange, model_changes
 from core.analysis.kit.sentences import GroupAnswer, coefficient_text, decimal_text
+from core.domain.factors import level_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
@@ -144,7 +145,7 @@ def _rows(table: ResultTable) -> list[Mapping[str, Any]]:
     """The largest indices that one press can free, each with the name of its group."""
     frame = table.frame
     factors = list(frame.columns[: list(frame.columns).index("parameter")])
-    groups = [" · ".join(map(str, values)) for values in frame[factors].to_numpy()]
+    groups = [" · ".join(map(level_text, factors, values)) for values in frame[factors].to_numpy()]
     rows = frame.assign(group=groups, several=len(set(groups)) > 1)
     rows = rows[rows["parameter"].isin(_PRESSED)].sort_values("index", ascending=False)
     records = rows.head(_MOST_ROWS).to_dict("records")

@@ -217,7 +217,7 @@ def _with_same_people(
         key=keys.key("same_person", base),
         index=choices.index(mapping.same_person),
         format_func=lambda name: mappings.SAME_PERSON[name],
-        help="If a column tells their rows apart, such as a wave or an instruction, give it a role "
+        help="If a column tells their rows apart, such as a wave or a template, give it a role "
         "above instead.",
     )
     return replace(mapping, same_person=chosen)

@@ -85,7 +85,7 @@ COLUMNS: tuple[tuple[str, str, str, str], ...] = (
     (
         "template, label_order, phase",
         "",
-        "Wording of instructions, order of options, phase.",
+        "Prompt template, order of options, phase.",
         "as_is",
     ),
     (

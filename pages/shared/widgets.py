@@ -35,7 +35,6 @@ from pages.shared import logins
 _WORDS: Mapping[str, str] = {
     "label_order": "order of options",
     "entity_b": "second entity",
-    "template": "instructions",
     "items_per_call": "items per call",
     "history": "own earlier answers",
     "top_p": "top-p",

@@ -95,8 +95,8 @@ BY_HAND = {
             ),
         ),
         "76.2% [72.7%, 79.4%] of the answers are positive over 100 items, mean of 4 formats (50% "
-        "is neutral: they lean to the positive side); acquiescence: items keyed and reversed .23 "
-        "[.13, .32].",
+        "is neutral: they lean to the positive side); acquiescence (0 is none): items "
+        "keyed and reversed .23 [.13, .32].",
     ),
     "consistency_summary": (
         made(
@@ -296,12 +296,13 @@ BY_HAND = {
             ),
             table(
                 "alpha",
-                ("respondent", "alpha", "templates", "same", "statements"),
-                [("m", 0.78, 6, 198, 239)],
+                ("respondent", "alpha", "ci_low", "ci_high", "templates", "same", "statements"),
+                [("m", 0.78, 0.7, 0.85, 6, 198, 239)],
             ),
         ),
         "Kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], negation −.69; "
-        "alpha across 6 templates .78, 198 of 239 statements have one stance in all.",
+        "alpha across 6 templates .78 [.70, .85], 198 of 239 statements have one stance across "
+        "them.",
     ),
     "rater_agreement": (
         made(
@@ -718,8 +719,20 @@ BY_HAND = {
                     ),
                 ],
             ),
+            table(
+                "groups",
+                ("respondent", "scale", "group", "mean"),
+                [("m", scale, name, 9.0) for scale in ("A", "B", "") for name in "xy"]
+                + [("m", "B", "z", 8.0)],
+            ),
+            table(
+                "pairs",
+                ("respondent", "scale", "first", "second", "mean_first", "mean_second"),
+                [("m", "A", "x", "y", 3.25, 2.5), ("m", "B", "x", "y", 9.0, 9.0)],
+            ),
         ),
-        "A: groups differ, Welch's t(20.3) = −2.35, adjusted p < .001, d = −1.05 [−2.00, −0.10] "
+        "A: x is higher than y (M = 3.25 and 2.50), Welch's t(20.3) = −2.35, adjusted p < .001, "
+        "d = −1.05 [−2.00, −0.10] "
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
         "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "

@@ -62,7 +62,7 @@ def draw(page, app, shot):
     page.get_by_text("Wording", exact=True).click()
     choose(page, re.compile("^Forms"), "negation", several=True)
     choose(page, re.compile("^Order of the options"), "inverted", several=True)
-    choose(page, re.compile("^Instructions"), "Mine", several=True)
+    choose(page, re.compile("^Prompt templates"), "Mine", several=True)
     page.get_by_text("Blocks", exact=True).click()
     expect(page.get_by_text("All chosen levels are crossed")).to_be_visible()
     shot(page, "2-before")

@@ -520,7 +520,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             for row in opposites.get(group, [])
             if math.isfinite(row["index"])
         ]
-        return f"{text}; acquiescence: {', '.join(parts)}." if parts else f"{text}."
+        return f"{text}; acquiescence (0 is none): {', '.join(parts)}." if parts else f"{text}."
 
     return tuple(
         own._replace(sentence=with_acquiescence(own.group, own.sentence.rstrip(".")))

@@ -80,7 +80,7 @@ class _Measure(NamedTuple):
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The three numbers of each group."""
+    """The three numbers of each group; where formats agree or not, the others are over all."""
 
     def part(row: TableRow) -> str:
         name = str(row["measure"])
@@ -88,7 +88,9 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         return f"{name[0].lower()}{name[1:]} {coefficient_text(row['value'])}{interval}"
 
     def sentence(rows: Sequence[TableRow]) -> str:
-        text = ", ".join(map(part, rows))
+        parts = [part(row) for row in rows]
+        over = " over all formats" if math.isfinite(rows[-1]["value"]) else ""
+        text = f"{', '.join(parts[:-1])}{over}, {parts[-1]}"
         return f"{text[0].upper()}{text[1:]}."
 
     return answers_of_groups(table_of(result, "summary"), sentence)
@@ -102,6 +104,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=summary_charts,
+    compares=("format",),
     keeps=CONDITIONS[1:],
     references=(
         "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona",

@@ -310,6 +310,7 @@ def cfa_check(
             "It needs more complete administrations (contexts or repetitions) than items, items "
             "that vary over them, and three or more for each factor. The confirmatory factor "
             "analysis itself can use all answers.",
+            names,
         )
     n_used = sum(n_scores_used(check.fitted.prepared.scores, "listwise") for check in usable)
     matrices = prepared.matrices

@@ -450,6 +450,7 @@ def dif(
         raise findings.refusal(
             f"No levels of {factor} can be compared.",
             with_alternatives(remedy, item_scores, _COMPARED, factor),
+            names,
         )
     findings.cautions.append(_INFLATED)
     tests_table = tests.table()

@@ -311,6 +311,7 @@ def graded_response(
             "No graded response model can be fitted.",
             "It needs a subscale with three items that vary over administrations (contexts or "
             "repetitions).",
+            by,
         )
     trait = np.linspace(-limit, limit, levels)
     most = max(len(item.thresholds) for item in modelled)

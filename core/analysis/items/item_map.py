@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
@@ -17,7 +16,7 @@ from core.analysis.items.item_statistics import (
     left_out_notes,
 )
 from core.analysis.kit import sentences
-from core.analysis.kit.matrices import MISSING_WORDS, group_name
+from core.analysis.kit.matrices import MISSING_WORDS, distinct, group_name
 from core.analysis.kit.options import By, MissingRule
 from core.analysis.kit.registry import Choice, analysis
 from core.analysis.kit.results import Findings, score_result
@@ -74,25 +73,28 @@ _UNSAFE = re.compile(r"[^a-z0-9]+")
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """How far apart the values of an item are between groups; no map says by more than chance."""
+    """How far apart the values of an item are between groups; no map says by more than chance.
+
+    Values in different formats are not compared.
+    """
     table = result.tables[0]
     title = next(column.title for column in table.columns if column.name == "value")
-    values: dict[str, list[float]] = {}
-    for item, value in zip(table.frame["item"], table.frame["value"], strict=True):
-        if math.isfinite(value):
-            values.setdefault(item, []).append(value)
-    spans = [max(several) - min(several) for several in values.values() if len(several) > 1]
+    keys = ["item", *(["format"] if "format" in table.frame else [])]
+    values = table.frame[np.isfinite(table.frame["value"])].groupby(keys, sort=False)["value"]
+    span_of = {alike: own.max() - own.min() for alike, own in values if len(own) > 1}
+    spans = list(span_of.values())
     if not spans:
         sentence = f"{title}: undefined (no item has a value in two groups)."
         return (sentences.GroupAnswer("all groups", sentence),)
-    items = count_text(len(spans), "item has", "items have")
+    items = count_text(len({item for item, *_ in span_of}), "item has", "items have")
+    several = "several groups of a format" if len(keys) > 1 else "several groups"
     median, low, high = map(
         sentences.decimal_text, (float(np.median(spans)), min(spans), max(spans))
     )
     return (
         sentences.GroupAnswer(
             "all groups",
-            f"{title}: {items} values in several groups, which lie {median} apart (median; from "
+            f"{title}: {items} values in {several}, which lie {median} apart (median; from "
             f"{low} to {high}). A map has no intervals, so no item and no group is named.",
         ),
     )
@@ -195,11 +197,15 @@ def item_map(
             f"There are {len(groups)} groups; the table with a column for each shows the first "
             f"{MOST_GROUPS}, the other table all."
         )
+    named = [group_name(group, distinct(by)) for group in groups]
     owner = np.array([groups.index(m.group) for m in matrices for _ in m.items], dtype=np.int64)
     of_rule = f"From {MISSING_WORDS[items.missing]}. " if statistic in _OF_OTHER_ITEMS else ""
     return score_result(
         item_scores,
-        [long, _wide_table(long.frame, owner, [group_name(g) for g in groups], unit, says)],
+        [
+            long,
+            _wide_table(long.frame, owner, named, unit, says),
+        ],
         findings,
         n_used=sum(matrix.n_used for matrix in matrices),
         method=f"{title} of every item in every group: {says} {of_rule}Scores are after "

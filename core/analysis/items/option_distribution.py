@@ -77,7 +77,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     counts: dict[str, dict[tuple[str, str], int]] = {}
     for row in sentences.table_of(result, "options").frame.to_dict("records"):
         if row["kind"] == "option":
-            of_group = counts.setdefault(group_name([row[name] for name in factors]), {})
+            group = group_name([row[name] for name in factors], factors)
+            of_group = counts.setdefault(group, {})
             option = row["format"], row["option"]
             of_group[option] = of_group.get(option, 0) + int(row["count"])
 

@@ -7,8 +7,14 @@ from dataclasses import dataclass
 
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.rows import administrations_of
-from core.analysis.kit.scores import administration_labels, level_name, levels_in_order
-from core.domain.factors import grouping_title, is_grouping, is_person_fact, levels_word
+from core.analysis.kit.scores import administration_labels, levels_in_order
+from core.domain.factors import (
+    grouping_title,
+    is_grouping,
+    is_person_fact,
+    level_text,
+    levels_word,
+)
 from core.domain.numbers import count_text
 from core.domain.wide_scores import ItemScores
 from core.stats.inputs import name_list
@@ -82,9 +88,11 @@ def administration_levels(item_scores: ItemScores, factor: str) -> Administratio
             notes = (f"Left out, without {grouping_title(factor)}: {rows}.",)
     present = set(map(str, labels))
     order = [
-        level_name(level) for level in levels_in_order(item_scores, factor) if str(level) in present
+        level_text(factor, level)
+        for level in levels_in_order(item_scores, factor)
+        if str(level) in present
     ]
-    labels = labels.map(level_name)
+    labels = labels.map(lambda level: level_text(factor, level))
     numbers = labels.index.tolist()
     of = {int(number): str(level) for number, level in zip(numbers, labels, strict=True)}
     return AdministrationLevels(of, tuple(map(str, order)), notes)

@@ -26,7 +26,7 @@ from core.analysis.kit.sentences import (
 )
 from core.domain import tables
 from core.domain.attributes import is_attribute
-from core.domain.factors import CONTEXT_SET, REWRITING, grouping_title
+from core.domain.factors import CONTEXT_SET, REWRITING, grouping_title, level_text
 from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable, Unit
@@ -199,7 +199,7 @@ def asked_alike(
     ways = ways_of_asking(frame, (*by, compared, *further))
     group, groups = cell_codes(frame, by)
     level, levels = cell_codes(frame, (compared,))
-    names = list(map(_level, levels[compared]))
+    names = [level_text(compared, level) for level in levels[compared]]
     rows = np.ones(len(frame), dtype=np.bool_)
     cautions: list[str] = []
     for number, labels in enumerate(groups.itertuples(index=False) if by else [()]):
@@ -338,13 +338,13 @@ def group_pairs(
         )
         for first, second in islice(rows, MOST_PAIRS - len(pairs)):
             of_first, of_second = labels[first], labels[second]
-            held = [of_first[n] for n in names if n != factor and of_first[n] == of_second[n]]
+            held = {n: of_first[n] for n in names if n != factor and of_first[n] == of_second[n]}
             pairs.append(
                 GroupPair(
                     grouping_title(factor),
-                    group_name(held) if held else "",
-                    _level(of_first[factor]),
-                    _level(of_second[factor]),
+                    group_name(list(held.values()), list(held)) if held else "",
+                    level_text(factor, of_first[factor]),
+                    level_text(factor, of_second[factor]),
                     (first, second),
                 )
             )

@@ -21,6 +21,7 @@ from core.analysis.kit.rows import (
     scores_of,
 )
 from core.domain import tables
+from core.domain.factors import level_text
 from core.domain.frames import OPTION_POINTS
 from core.domain.instrument import keyed_points
 from core.domain.notes import about
@@ -284,9 +285,15 @@ def distinct(by: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(by))
 
 
-def group_name(group: Sequence[Any]) -> str:
-    """What to call a group in a note: its values, or "all administrations"."""
-    return " · ".join(str(value) or "(none)" for value in group) or "all administrations"
+def group_name(group: Sequence[Any], factors: Sequence[str] = ()) -> str:
+    """What to call a group in a note: its values, or "all administrations".
+
+    With the factors that the values are levels of, numbers and words of settings carry their names.
+    A note may be made without them: `with_levels_named` adds them to the note.
+    """
+    names = factors or [""] * len(group)
+    texts = [level_text(name, value) for name, value in zip(names, group, strict=True)]
+    return " · ".join(texts) or "all administrations"
 
 
 def data_cautions(item_scores: ItemScores, matrices: Sequence[ScoreMatrix]) -> list[str]:

@@ -91,7 +91,9 @@ def question_map(opinions: AnalysisResult, shifts: AnalysisResult | None) -> Que
     """
     frame = table_of(opinions, "questions").frame
     factors = list(frame.columns)[: list(frame.columns).index("item")]
-    names = [group_name(values) for values in frame[factors].itertuples(index=False, name=None)]
+    names = [
+        group_name(values, factors) for values in frame[factors].itertuples(index=False, name=None)
+    ]
     groups, items = list(dict.fromkeys(names)), list(dict.fromkeys(frame["item"]))
     first = frame.drop_duplicates("item")
     levels = frame.assign(own=names).drop_duplicates("own")[factors]
@@ -114,7 +116,7 @@ def question_map(opinions: AnalysisResult, shifts: AnalysisResult | None) -> Que
         for values, item, s in zip(
             own[factors].itertuples(index=False, name=None), own["item"], own["s"], strict=True
         ):
-            column = place.get(group_name(values))
+            column = place.get(group_name(values, factors))
             if column is not None and item in row_of:
                 shift[row_of[item], column] = s
     return QuestionMap(

@@ -20,7 +20,7 @@ from core.analysis.kit.rows import (
     row_cautions,
     row_notes,
 )
-from core.domain.notes import Place, about
+from core.domain.notes import Note, Place, about
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
@@ -43,10 +43,22 @@ class Findings:
         """A note on a group, or on a scale of it."""
         self.notes.append(about(place, words))
 
-    def refusal(self, what: str, needs: str) -> NotEnoughData:
-        """That nothing could be computed, with the first reasons, and what the analysis needs."""
-        reasons = " ".join([*self.cautions, *self.notes][:3])
+    def refusal(self, what: str, needs: str, by: Sequence[str]) -> NotEnoughData:
+        """That nothing could be computed, with the first reasons, and what the analysis needs.
+
+        Reasons name groups by their factors, `by`, as results do.
+        """
+        reasons = " ".join(_with_factors(note, by) for note in [*self.cautions, *self.notes][:3])
         return NotEnoughData(f"{what} {reasons}".strip(), needs)
+
+
+def _with_factors(note: str, by: Sequence[str]) -> str:
+    """The note with the factors of its group; without them where a value holds the separator."""
+    values = note.place.group.split(" · ") if isinstance(note, Note) else []
+    if not isinstance(note, Note) or len(values) != len(by):
+        return note
+    place = Place(group_name(values, by), note.place.noun, note.place.scale)
+    return Note(note.words, place=place, detail=note.detail)
 
 
 def scale_of_group(group: Sequence[Any], scale: str, noun: str = "subscale") -> Place:

@@ -465,19 +465,25 @@ def analysis_unit(item_scores: ItemScores, *, called: str = "") -> str:
 
 
 def row_cautions(item_scores: ItemScores, always: str, of_models: str) -> tuple[str, ...]:
-    """A caution on what an analysis takes for granted, where rows are answers of models.
+    """A caution on what an analysis takes for granted, where repetitions of a model are rows.
 
-    `always` says what it takes for granted of its {rows}, `of_models` how models differ from that.
+    `always` says what it takes for granted of its {rows}, `of_models` how repetitions differ.
     """
     always = always.replace("{rows}", "administrations")
     caution = " ".join(part for part in (always, of_models) if part)
-    return (caution,) if caution and not rows_are_people(item_scores) else ()
+    return (caution,) if caution and _has_repetitions(item_scores) else ()
 
 
 def row_notes(item_scores: ItemScores, always: str, _of_models: str) -> tuple[str, ...]:
-    """The same as a note, where rows are people: asked once, they are independent."""
-    note = always.replace("{rows}", "people")
-    return (note,) if note and rows_are_people(item_scores) else ()
+    """The same as a note, where no row is a repetition: rows are people, or contexts of a model."""
+    note = always.replace("{rows}", "people" if rows_are_people(item_scores) else "contexts")
+    return (note,) if note and not _has_repetitions(item_scores) else ()
+
+
+def _has_repetitions(item_scores: ItemScores) -> bool:
+    """Whether rows are repetitions of a model, which have not been averaged."""
+    repetitions = codes_of(administrations_of(item_scores)["repetition"])[1]
+    return len(repetitions) > 1 and not rows_are_people(item_scores)
 
 
 def average_over(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple
 
 from core.analysis.kit.matrices import group_name, missing_words
@@ -48,9 +49,33 @@ def rows_by_group(table: ResultTable) -> dict[str, list[TableRow]]:
     factors = table.with_role("group")
     rows: dict[str, list[TableRow]] = {}
     for row in table.frame.to_dict("records"):
-        group = group_name([row[factor] for factor in factors])
+        group = group_name([row[factor] for factor in factors], factors)
         rows.setdefault(group, []).append({str(name): value for name, value in row.items()})
     return rows
+
+
+def with_levels_named(result: AnalysisResult) -> AnalysisResult:
+    """The result whose notes name groups as its answers do: "m · temperature 0" for "m · 0".
+
+    A statistic knows the values of a group only; the tables know what they are levels of.
+    """
+    named = {}
+    for table in result.tables:
+        factors = table.with_role("group")
+        for values in table.frame[factors].drop_duplicates().itertuples(index=False, name=None):
+            named[group_name(values)] = group_name(values, factors)
+
+    def with_place(note: str) -> str:
+        if not isinstance(note, Note) or note.place.group not in named:
+            return note
+        place = Place(named[note.place.group], note.place.noun, note.place.scale)
+        return Note(note.words, kind=note.kind, place=place, detail=note.detail)
+
+    return replace(
+        result,
+        cautions=tuple(map(with_place, result.cautions)),
+        notes=tuple(map(with_place, result.notes)),
+    )
 
 
 def estimate_text(

@@ -18,6 +18,7 @@ from core.analysis.kit.option_counts import (
     usable_counts,
 )
 from core.analysis.kit.registry import Choice, Number
+from core.domain.factors import level_text
 from core.domain.numbers import count_text
 from core.errors import NotEnoughData
 from core.stats.inputs import Booleans, Floats, Integers
@@ -280,7 +281,7 @@ def _template_labels(
         several = sides["format"].astype(object).groupby(template).transform("nunique") > 1
         template = template.where(~several, template + " · " + sides["format"].astype(str))
     for name in conditions:
-        template = template + " · " + sides[name].astype(str).replace("", "(none)")
+        template = template + " · " + [level_text(name, level) for level in sides[name]]
     return template
 
 

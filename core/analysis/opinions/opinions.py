@@ -256,7 +256,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     # Differences first: a page folds the later ones of many sentences.
     return (
-        *difference_answers(result, "mean b"),
+        *difference_answers(result, "mean b (−1: all no, 1: all yes)"),
         *answers_of_groups(table_of(result, "groups"), sentence),
     )
 

@@ -208,6 +208,7 @@ def internal_consistency(
             "Alpha cannot be computed.",
             "It needs a subscale with two items that vary and two administrations (contexts or "
             "repetitions).",
+            by,
         )
     delta = (
         ", of scales with missing answers by the delta method (full information)"

@@ -22,7 +22,7 @@ from core.analysis.kit.options import (
 )
 from core.analysis.kit.registry import Choice, Rows, analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.kit.rows import row_cells, scores_of
+from core.analysis.kit.rows import row_cells, rows_are_people, scores_of
 from core.analysis.kit.scores import basis_text, item_group, level_name, unanswered_notes
 from core.analysis.scales.score_distribution import values_by_subscale
 from core.charts.dots import norm_charts
@@ -377,11 +377,14 @@ def norm_comparison(
     return score_result(
         item_scores,
         [table],
-        Findings(notes=[*unanswered_notes(item_scores), _READ_SIZE]),
+        Findings(
+            [] if rows_are_people(item_scores) else [_NOT_PEOPLE],
+            [*unanswered_notes(item_scores), _READ_SIZE],
+        ),
         n_used=int(used.sum()),
         method=f"Score: mean of the items after reverse-keying. {dict(SCORE_RULES)[missing]}. "
         "Norms as typed in. Welch's t test, Cohen's d by the pooled SD with interval by the "
         f"noncentral t; {ci_level * 100:g}% intervals{adjustment_words(adjust, [table])}.",
         matrices=matrices_of(layouts, values),
-        taken_for_granted=("", _NOT_PEOPLE),
+        taken_for_granted=("", ""),
     )

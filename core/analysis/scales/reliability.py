@@ -340,6 +340,7 @@ def reliability(
             "No reliability can be computed.",
             "It needs two items that vary and two complete administrations (contexts or "
             "repetitions).",
+            by,
         )
     return score_result(
         item_scores,

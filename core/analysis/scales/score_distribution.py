@@ -11,7 +11,13 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit import sentences
-from core.analysis.kit.matrices import ALL_ITEMS, ScoreMatrix, group_name, matrices_of
+from core.analysis.kit.matrices import (
+    ALL_ITEMS,
+    ScoreMatrix,
+    distinct,
+    group_name,
+    matrices_of,
+)
 from core.analysis.kit.options import SCORE_RULES, By, ScoreMissing
 from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, score_result
@@ -342,7 +348,7 @@ def score_distribution(
                 histogram.add(
                     matrix.group, subscale=matrix.subscale, bin_low=low, bin_high=high, count=int(n)
                 )
-        group, scale = group_name(matrix.group), matrix.subscale or "(no subscale)"
+        group, scale = group_name(matrix.group, distinct(by)), matrix.subscale or "(no subscale)"
         for end, share in (("floor", floor), ("ceiling", ceiling)):
             if share > _MANY:
                 percent = percent_text(share, judged_decimals(share, [_MANY], 2) - 2)

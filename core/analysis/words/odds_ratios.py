@@ -279,7 +279,7 @@ def undefined_scores(
     undefined: dict[str, list[str]] = {}
     for row in odds:
         if row["remark"]:
-            where = f"{group_name(row['group'])}, list {row['list']}"
+            where = f"{group_name(row['group'], names)}, list {row['list']}"
             undefined.setdefault(row["remark"], []).append(where)
     return sentences + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
 

@@ -18,6 +18,7 @@ from core.analysis.kit.registry import Choice, Number, analysis
 from core.analysis.kit.sentences import (
     GroupAnswer,
     GroupAnswers,
+    TableRow,
     coefficient_text,
     interval_text,
     rows_by_group,
@@ -119,6 +120,12 @@ class _Group:
         return int(np.bincount(self.conditions).max())
 
 
+_SD = (
+    "Of the kappas of templates (n − 1). Of several contexts, temperatures and so on, the mean of "
+    "the SDs within each."
+)
+
+
 def _kappa_columns(level: str) -> tuple[Column, ...]:
     return (
         key("wording", "Original with"),
@@ -130,7 +137,7 @@ def _kappa_columns(level: str) -> tuple[Column, ...]:
             f"Mean over templates. {_KAPPA}",
             _REDRAWN,
             ends_title=level,
-            between=(number("sd", "SD", "correlation", "Of the kappas of templates (n − 1)."),),
+            between=(number("sd", "SD", "correlation", _SD),),
         ),
         count(
             "templates",
@@ -197,23 +204,35 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         sentence = f"Mean kappa of {n} with the original: {', '.join(parts)}."
         answers.append(GroupAnswer(ALL_GROUPS, sentence))
     alphas = {group: rows[0] for group, rows in rows_by_group(table_of(result, "alpha")).items()}
-    for group, rows in rows_by_group(table_of(result, "kappas")).items():
-        parts = []
-        for row in rows:
-            interval = interval_text(row["ci_low"], row["ci_high"])
-            parts.append(f"{row['wording'].lower()} {coefficient_text(row['kappa'])}{interval}")
-        templates = int(max(row["templates"] for row in rows))
-        mean = f" (mean of {templates} templates)" if templates > 1 else ""
-        sentence = f"Kappa with the original{mean}: {', '.join(parts)}"
+    kappas = rows_by_group(table_of(result, "kappas"))
+    for group in dict.fromkeys((*kappas, *alphas)):
         alpha = alphas.get(group)
+        parts = [_kappas_text(kappas[group], alpha)] if group in kappas else []
         if alpha and alpha["templates"] > 1:
-            sentence += (
-                f"; alpha across {int(alpha['templates'])} templates "
-                f"{coefficient_text(alpha['alpha'])}, {int(alpha['same'])} of "
-                f"{count_text(int(alpha['statements']), 'statement')} have one stance in all"
+            parts.append(
+                f"alpha across {int(alpha['templates'])} templates "
+                f"{coefficient_text(alpha['alpha'])}"
+                f"{interval_text(alpha['ci_low'], alpha['ci_high'])}, {int(alpha['same'])} of "
+                f"{count_text(int(alpha['statements']), 'statement')} have one stance across them"
             )
-        answers.append(GroupAnswer(group, f"{sentence}."))
+        if parts:
+            text = "; ".join(parts)
+            answers.append(GroupAnswer(group, f"{text[0].upper()}{text[1:]}."))
     return tuple(answers)
+
+
+def _kappas_text(rows: Sequence[TableRow], alpha: TableRow | None) -> str:
+    """The kappas of the wordings of a group, and what they are means over."""
+    parts = [
+        f"{row['wording'].lower()} {coefficient_text(row['kappa'])}"
+        f"{interval_text(row['ci_low'], row['ci_high'])}"
+        for row in rows
+    ]
+    n_kappas = int(max(row["templates"] for row in rows))
+    several = alpha is not None and n_kappas > alpha["templates"]
+    of = f"{n_kappas} of templates under their conditions" if several else f"{n_kappas} templates"
+    mean = f" (mean of {of})" if n_kappas > 1 else ""
+    return f"Kappa with the original{mean}: {', '.join(parts)}"
 
 
 @analysis(
@@ -225,7 +244,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     answer=_answer,
     charts=form_agreement_charts,
     keeps=KEPT,
-    compares=PLACE,
+    compares=(*PLACE, "format"),  # a template in another format is another way of asking
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
         "brittleness: Evaluating the reliability and consistency of political worldviews in LLMs. "
@@ -309,7 +328,10 @@ def form_agreement(
     level = f"{ci_level * 100:g}% CI"
     factors = factor_columns(answers.by)
     kappas = [
-        [form_kappas(own.original, each.others, bootstrap, ci_level) for each in own.wordings]
+        [
+            form_kappas(own.original, each.others, bootstrap, ci_level, own.conditions)
+            for each in own.wordings
+        ]
         for own in groups
     ]
     alphas = [_alpha(own, Bootstrap(resamples or 1, seed), ci_level) for own in groups]

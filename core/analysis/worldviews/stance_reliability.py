@@ -23,6 +23,7 @@ from core.analysis.kit.sentences import (
 )
 from core.analysis.kit.statement_verdicts import (
     ACROSS,
+    CONDITION,
     KEPT,
     PLACE,
     TESTS,
@@ -40,7 +41,7 @@ from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, estimate, factor_columns, key, number, text
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, Integers
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import SamplingRule, template_means
 from core.stats.worldview import TemplateMeans
@@ -89,6 +90,12 @@ StatementResamples = Annotated[
 ]
 
 
+_SD = (
+    "Of the shares of templates (n − 1). Of several contexts, temperatures and so on, the mean of "
+    "the SDs within each."
+)
+
+
 def _share_columns(level: str, of: str) -> tuple[Column, ...]:
     return (
         *estimate(
@@ -98,7 +105,7 @@ def _share_columns(level: str, of: str) -> tuple[Column, ...]:
             f"{of} Mean of the shares of templates. {_SOURCE}",
             _REDRAWN,
             ends_title=level,
-            between=(number("sd", "SD", "proportion", "Of the shares of templates (n − 1)."),),
+            between=(number("sd", "SD", "proportion", _SD),),
         ),
         number("random", "Random answers", "proportion", _RANDOM),
         count("templates", "Templates", f"Templates with a share. {_EACH}"),
@@ -176,7 +183,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     answer=_answer,
     charts=stance_reliability_charts,
     keeps=KEPT,
-    compares=PLACE,
+    compares=(*PLACE, "format"),  # a template in another format is another way of asking
     references=(
         "Ceron, T., Falk, N., Barić, A., Nikolaev, D. & Padó, S. (2024). Beyond prompt "
         "brittleness: Evaluating the reliability and consistency of political worldviews in LLMs. "
@@ -376,6 +383,14 @@ def _cube(frame: pd.DataFrame, names: Sequence[str]) -> Floats:
     return cube
 
 
+def _conditions(frame: pd.DataFrame) -> Integers:
+    """(templates,) the condition of each template, in the order of `_cube`."""
+    template, templates = cell_codes(frame, ("template",))
+    conditions = np.zeros(len(templates), dtype=np.int64)
+    conditions[template] = frame[CONDITION].to_numpy(dtype=np.int64)
+    return conditions
+
+
 def _of_all_asked(frame: pd.DataFrame, name: str) -> Floats:
     """(statements, templates, 1) verdicts where a statement that cannot be judged does not pass.
 
@@ -395,7 +410,7 @@ def _group_shares(
     names = list(_test_names(found))
     for group, rows in _groups(found):
         own = found.frame.iloc[rows]
-        means = template_means(_cube(own, names), bootstrap, level)
+        means = template_means(_cube(own, names), bootstrap, level, _conditions(own))
         means = _of_statements(means, names)
         template, _ = cell_codes(own, ("template",))
         random = np.array(
@@ -612,7 +627,9 @@ def _part_rows(
         for part, members in parts.items():
             inside = own[items.isin(members)]
             if len(inside):
-                means = template_means(_cube(inside, [chosen]), bootstrap, level)
+                means = template_means(
+                    _cube(inside, [chosen]), bootstrap, level, _conditions(inside)
+                )
                 missing = float(inside[chosen].isna().sum())
                 cells = _share_cells(means, 0, np.array([np.nan]), np.array([missing]))
                 yield (*group, part, *cells[:4], *cells[5:])

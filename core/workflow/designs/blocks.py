@@ -19,7 +19,7 @@ FACTOR_TITLES: Mapping[str, str] = {
     "pairs": "Pairs of entities",
     "forms": "Forms",
     "label_orders": "Order of the options",
-    "templates": "Instructions",
+    "templates": "Prompt templates",
     "items_per_call": "Items per call",
     "histories": "History",
     "temperatures": "Temperatures",
@@ -134,7 +134,7 @@ _COUNTED: Mapping[str, tuple[str, str]] = {
     "languages": ("language", "languages"),
     "forms": ("form", "forms"),
     "label_orders": ("order of options", "orders of options"),
-    "templates": ("instruction", "instructions"),
+    "templates": ("template", "templates"),
 }
 CELL_FACTORS = tuple(_COUNTED)
 """Factors whose cells can be ticked."""

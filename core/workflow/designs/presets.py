@@ -54,7 +54,7 @@ class PublishedDesign:
 _BRAND = "Sánchez Salazar (2024), MSc thesis, Universitat de Barcelona"
 _BRAND_DIFFERS = (
     _OWN_ITEMS,
-    "One wording of the instructions serves all formats.",
+    "One prompt template serves all formats.",
     "Unusable replies are asked for again five times at most; the study went on until one was "
     "usable. The first replies are kept and counted.",
 )
@@ -231,7 +231,7 @@ PUBLISHED_DESIGNS = (
     PublishedDesign(
         "Reliable political stances",
         "On which statements a stance holds under paraphrase, negation, the opposite, inverted "
-        "labels and other instructions, each asked thirty times.",
+        "labels and other prompt templates, each asked thirty times.",
         "Ceron et al. (2024), doi:10.1162/tacl_a_00710",
         (
             "60 statements of our own, with invented parties, instead of 239 from voting advice.",

@@ -76,7 +76,7 @@ _TITLES: Mapping[str, str] = {
     "context": "The persona, conversation or person",
     "form": "Wording of the item",
     "format": "Set of response options",
-    "template": "Wording of the instructions",
+    "template": "Prompt template: the wording of the instructions",
     "label_order": "Order of the options",
     "phase": "initial, or opposing: asked again with the opposite opinion",
     "items_per_call": "Number of items in one call",

@@ -45,7 +45,7 @@ _LONGEST_LABELS = 12
 """Options of an answer format whose labels a report names; of more it names the ends."""
 _FACTOR_WORDS: Mapping[str, str] = {
     "language": "Language", "context": "Context", "entity": "Entity", "entity_b": "Second entity",
-    "form": "Form of the items", "format": "Answer format", "template": "Instructions",
+    "form": "Form of the items", "format": "Answer format", "template": "Prompt templates",
     "label_order": "Order of options", "phase": "Phase", "items_per_call": "Items per call",
     "history": "Own earlier answers", "temperature": "Temperature", "top_p": "Top-p",
     "max_tokens": "Longest reply (tokens)", "repetition": "Repetitions",
@@ -396,7 +396,7 @@ _MOST_EXAMPLES = 3
 
 
 def example_prompts(facts: StudyFacts) -> tuple[ExamplePrompt, ...]:
-    """The first prompt of the study with each of its instructions, as sent, with its reply."""
+    """The first prompt of the study with each of its templates, as sent, with its reply."""
     code, found = facts.record.code, []
     for template in list(facts.levels.get("template", ()))[:_MOST_EXAMPLES]:
         rows, _ = browsing.page(facts.workspace, code, {"template": [template]}, "", limit=1)
@@ -410,7 +410,7 @@ def example_prompts(facts: StudyFacts) -> tuple[ExamplePrompt, ...]:
             ("item", answer.item),
             ("language", answer.language),
             ("context", answer.context),
-            ("instructions", str(template)),
+            ("template", str(template)),
         ]
         words = ", ".join(f"{name} {level}" for name, level in about if level)
         messages = [f"[{message['role']}]\n{message['content']}" for message in answer.messages]

@@ -20,6 +20,7 @@ from core.analysis.kit.registry import (
     parse_option,
 )
 from core.analysis.kit.rows import administrations_of, average_over
+from core.analysis.kit.sentences import with_levels_named
 from core.analysis.quality.template_pilot import proposed_templates
 from core.collect import simulated
 from core.domain.factors import Filters
@@ -245,7 +246,7 @@ def run(
         inputs = _load_inputs(workspace, analysis, study_codes, options, where, over)
         task = hand_over(analysis, inputs.frame, inputs.options)
         inputs = replace(inputs, frame=pd.DataFrame(), options={})  # the frame may take much memory
-    result = task.run()
+    result = with_levels_named(task.run())
     used = frames.studies_used(analysis, study_codes, options)
     result = bank_attachment.with_keying_words(workspace, result, used)
     amended = [line for code in study_codes for line in amendments.sentences(workspace, code)]

@@ -517,7 +517,7 @@ def _groups(table: ResultTable) -> list[tuple[str, ...]]:
         return [(group_name(()),)] * len(table.frame)
     lengths = range(len(names), 0, -1)
     rows = table.frame[names].to_numpy().tolist()
-    return [tuple(group_name(row[:length]) for length in lengths) for row in rows]
+    return [tuple(group_name(row[:length], names[:length]) for length in lengths) for row in rows]
 
 
 def _remarks(table: ResultTable) -> list[str]:

@@ -212,8 +212,8 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
     """What is averaged or counted together behind every number, as a sentence; empty for nothing.
 
     An analysis `of_scores` takes the means of scores, so that a reliability is of means and no mean
-    of reliabilities; one of counts has numbers for each level and then their mean. Individuals that
-    make the rows, and repetitions that are counted, are what a number is of.
+    of reliabilities; one of counts has numbers for each level and then their mean. Individuals make
+    the rows; repetitions that are counted are what a number is of.
     """
 
     def words(role: Role, but: Sequence[str] = ()) -> str:
@@ -224,6 +224,9 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
         ]
         return and_list(named)
 
+    individuals = [one for one in roles if one.role == "rows" and one.factor in _INDIVIDUAL]
+    named = and_list([f"{one.n_levels} {one.word}" for one in individuals])
+    units = f"combinations of {named}" if len(individuals) > 1 else named
     averaged = words("averaged")
     together = words("together", ("repetition",))
     rows = words("rows", _INDIVIDUAL)
@@ -233,6 +236,7 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
         sentence
         for part, sentence in (
             (averaged and of_scores, f"Scores are averaged over {averaged} first."),
+            (units and of_scores, f"Rows are {units}."),
             (averaged and not of_scores, f"Each number is a mean over {averaged}."),
             (together, f"Answers of {together} are counted together."),
             (rows and not alone, f"Rows of {rows} are analyzed together."),
@@ -337,11 +341,11 @@ def default_groups(
     -------
     tuple of str
         The default of the analysis and every way of asking in which the answers vary: languages,
-        forms, orders of options, instructions and phases. Repetitions are among them where a
+        forms, orders of options, templates and phases. Repetitions are among them where a
         respondent is asked at temperature 0, or where the analysis takes no averages and contexts
         were asked again. A factor of more than 12 levels is not, so that a
         page stays readable, nor one that would leave nothing to compare; a caution then says that
-        its rows are pooled. Instructions that the other factors decide, such as that of each phase,
+        its rows are pooled. Templates that the other factors decide, such as that of each phase,
         would part nothing. Settings of calls that the design varies are set side by side wherever
         respondents are. Counts of options have entities among them and no repetitions, because
         there no row stands for an entity. An analysis that pools ways of asking on purpose begins
@@ -426,7 +430,7 @@ def _with_imported(workspace: Workspace, codes: Sequence[str]) -> bool:
 
 
 def _decided(asked: pd.DataFrame, name: str, factors: Sequence[str]) -> bool:
-    """Whether the other factors decide the level of a factor, as phases do their instruction."""
+    """Whether the other factors decide the level of a factor, as phases do their template."""
     others = [factor for factor in factors if factor != name and factor in asked]
     pairs = asked[[*others, name]].drop_duplicates()
     return bool(others) and not pairs.duplicated(others).any()
@@ -443,7 +447,7 @@ def asked_alike_before_averaging(
 ) -> tuple[ItemScores, tuple[str, ...]]:
     """The scores whose averages are over the same levels of what is averaged; what is left out.
 
-    A mean over two instructions is not compared with one over one of them. What is asked in other
+    A mean over two templates is not compared with one over one of them. What is asked in other
     languages, forms and so on is compared; contexts and repetitions are individuals, and a wide
     table is averaged over these alone.
     """
@@ -454,7 +458,7 @@ def asked_alike_before_averaging(
     apart = [name for name in apart if _varies(item_scores, name)]
     ways = ways_of_asking(item_scores, [name for name in FACTORS if name not in averaged])
     side, sides = cell_codes(item_scores, apart)
-    alike = ways.alike(side, [group_name(own) for own in sides.itertuples(index=False)])
+    alike = ways.alike(side, [group_name(own, apart) for own in sides.itertuples(index=False)])
     cautions = (alike.left_out,) if alike.left_out else ()
     return item_scores[alike.rows], cautions
 

@@ -181,7 +181,7 @@ def test_acquiescence_of_reversed_items_forms_and_split_pairs_worked_by_hand():
     assert pairs["index"] == pytest.approx(0.8 + 0.5 - 1)
     assert pairs[["first", "second", "n_first", "n_second"]].tolist() == [0.8, 0.5, 1, 1]
     (answer,) = analyses.by_name("bias").answer(result)
-    assert "acquiescence: items keyed and reversed .38" in answer.sentence
+    assert "acquiescence (0 is none): items keyed and reversed .38" in answer.sentence
 
 
 def test_acquiescence_is_undefined_with_its_reason():

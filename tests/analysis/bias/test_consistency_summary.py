@@ -83,6 +83,13 @@ def test_two_items_in_two_formats_worked_by_hand():
     assert frame["n_items"].tolist() == [2, 2, 2]
 
 
+def test_the_sentence_says_which_numbers_are_over_formats():
+    result, _ = summary(answered("i1", yes=4, format="yes_no"), answered("i1", no=4, format="a_b"))
+    (answer,) = analyses.by_name("consistency_summary").answer(result)
+    parts = answer.sentence.split(", ")
+    assert [part.endswith("over all formats") for part in parts] == [False, True, False]
+
+
 def test_one_format_or_one_repetition_leaves_the_rest_defined():
     result, frame = summary(
         answered("i1", yes=3, no=1),

@@ -132,6 +132,10 @@ def test_circular_triads_are_of_one_context():
     assert triads[["triads", "circular", "zeta"]].tolist() == [2, 2, 0]
     assert triads[["answer_triads", "answer_circular"]].tolist() == [2, 2]
     assert table_of(result, "shares")["share"].tolist() == [0.5] * len(table_of(result, "shares"))
+    pooled = "Orders and strengths are of the answers of all contexts together"
+    assert sum(text.startswith(pooled) for text in result.cautions) == 1
+    apart = preference(frame, by=("respondent", "context"), resamples=20)
+    assert not any(text.startswith(pooled) for text in apart.cautions)
 
 
 def _sentences(result):

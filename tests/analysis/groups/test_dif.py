@@ -237,7 +237,7 @@ def test_studies_are_compared_as_any_other_levels_are():
     values = two_levels(1, n=300, harder=0.8)
     studies = dif(framed(values, ("2024", "2025"), factor="study"), factor="study")
     languages = tables(dif(framed(values, ("2024", "2025"))))
-    assert tables(studies)["levels"]["level"].tolist() == ["2024", "2025"]
+    assert tables(studies)["levels"]["level"].tolist() == ["study 2024", "study 2025"]
     assert tables(studies)["tests"].equals(languages["tests"])
     assert "comparing studies" in studies.method
 
@@ -260,8 +260,8 @@ def test_every_column_of_numbers_has_a_tooltip():
     [
         ("study", ["b", "a"], ["a", "b"]),
         ("context_set", ["personas", "conversations"], ["conversations", "personas"]),
-        ("temperature", [10.0, 0.7, 2.0], ["0.7", "2", "10"]),
-        ("repetition", [10, 9], ["9", "10"]),
+        ("temperature", [10.0, 0.7, 2.0], ["temperature 0.7", "temperature 2", "temperature 10"]),
+        ("repetition", [10, 9], ["repetition 9", "repetition 10"]),
         ("person.gender", ["woman", "man", ""], ["man", "woman"]),
     ],
 )

@@ -64,6 +64,9 @@ def test_two_groups_worked_by_hand():
     assert test["test"] == "Welch's t"
     assert (test["statistic"], test["p"], test["value"]) == (pair["t"], pair["p"], pair["d"])
     assert (test["n"], test["n_groups"], test["effect"]) == (6, 2, "d")
+    assert (pair["mean_first"], pair["mean_second"]) == (2, 4)
+    (answer,) = by_name("group_comparison").answer(group_comparison(frame))
+    assert "no clear difference between b and a (M = 4.00 and 2.00)" in answer.sentence  # p = .07
     group = found["groups"].set_index("group").loc["a"]
     assert (group["mean"], group["sd"], group["n"]) == (2, 1, 3)
     # t(.975; 2) = .95 / √(2 · .975 · .025) = 4.302653
@@ -176,7 +179,7 @@ def test_the_original_comes_first_and_typed_groups_in_the_order_typed():
     found = frames(
         group_comparison(grouped(noisy({"a": 3.0, "original": 2.0}), "form"), factor="form")
     )
-    assert found["groups"]["group"].tolist() == ["original", "a"]
+    assert found["groups"]["group"].tolist() == ["form original", "form a"]
     frame = grouped({"c": [[1], [2], [3], [5]]})
     typed = (("c0", "low"), ("c2", "high"), ("c1", "low"), ("c3", "high"))
     found = frames(group_comparison(frame, groups=typed))
@@ -219,9 +222,19 @@ def test_contexts_that_two_groups_share_are_paired():
     assert pair["d_low"] < pair["d"] < pair["d_high"] < pair["d_z_high"]
     assert result.n_used == 20
     (answer,) = by_name("group_comparison").answer(result)
-    assert "paired t(9) = 4.06" in answer.sentence
+    first, second = pair["first"], pair["second"]
+    higher = f"{second} is higher than {first} (M = 2.33 and 0.75), paired t(9) = 4.06"
+    assert higher in answer.sentence
+    assert not any("as independent" in note for note in result.all_notes)  # no row is tested
     assert "d_av = 0.83 [" in answer.sentence
     assert answer.sentence.endswith("the same contexts in both groups, paired.")
+
+
+def test_levels_that_are_numbers_are_named_with_what_is_compared():
+    frame = within(SLEEP[:, :, None])
+    levels = frame["language"].map({"l0": "0", "l1": "0.7"})
+    result = group_comparison(frame.assign(temperature=levels, language="en"), factor="temperature")
+    assert frames(result)["groups"]["group"].tolist() == ["temperature 0", "temperature 0.7"]
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])
@@ -277,6 +290,9 @@ def test_units_with_a_gap_are_left_out_of_the_test_and_counted():
     assert frames(result)["groups"]["n"].tolist() == [10, 9, 9]
     (answer,) = by_name("group_comparison").answer(result)
     assert "(2 contexts with a gap left out)" in answer.sentence
+    both = np.isfinite(values[:, 0]) & np.isfinite(values[:, 2])
+    means = pairs[["mean_first", "mean_second"]].iloc[1].tolist()
+    assert means == pytest.approx(values[both][:, [0, 2]].mean(axis=0))
 
 
 @pytest.mark.parametrize(("n_shared", "design"), [(8, "within"), (7, "between, some shared")])

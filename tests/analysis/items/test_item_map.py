@@ -89,7 +89,7 @@ def test_names_that_users_gave_make_safe_and_different_columns():
         "group_a1_b",
         "group_a1_b_2",
         "group",
-        "group_none",
+        "group_respondent_none",
     ]
     assert all(column.name.isascii() and len(column.name) < 80 for column in columns)
     assert len({column.name for column in wide.columns}) == len(names) + 2
@@ -125,7 +125,7 @@ def test_what_is_undefined_is_empty_and_named():
     result = item_map(in_sets([([[1, 2], [2, 2]], "m", "a")]), statistic="discrimination")
     assert result.tables[0].frame["value"].isna().all()
     assert any("m · a: item i2: zero variance" in note for note in result.all_notes)
-    assert result.cautions[-1].startswith("A map shows no uncertainty")
+    assert result.notes[-1].startswith("A map shows no uncertainty")
     means = item_map(in_sets([([[1, 2], [2, 2]], "m", "a")]))
     assert not any("so difficulty takes" in note for note in means.all_notes)
     ends = item_map(in_sets([([[1, 2], [2, 2]], "m", "a")]), statistic="difficulty")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis.items.item_statistics import item_statistics
-from core.analysis.kit.rows import average_over
+from core.analysis.kit.rows import average_over, row_cautions, row_notes
 from core.domain.frames import ITEM_SCORES, check_frame
 from tests.analysis.score_frames import item_scores
 
@@ -94,3 +94,20 @@ def test_the_order_of_rows_does_not_matter(random):
     left = mixed.astype({"context": str, "item": str}).sort_values(key)["score"].tolist()
     right = plain.astype({"context": str, "item": str}).sort_values(key)["score"].tolist()
     assert left == pytest.approx(right, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("repetitions", "people", "cautioned"),
+    [([1, 2], False, True), ([0], False, False), ([1], False, False), ([1, 2], True, False)],
+)
+def test_a_caution_on_repetitions_stands_only_where_they_are_rows(repetitions, people, cautioned):
+    frame = pd.concat(
+        [
+            item_scores([[1.0], [2.0]], start=10 * place, repetition=number)
+            for place, number in enumerate(repetitions, 1)
+        ]
+    ).assign(people=people)
+    cautions, notes = (of(frame, "Rows count.", "These recur.") for of in (row_cautions, row_notes))
+    assert (cautions, notes) == (
+        (("Rows count. These recur.",), ()) if cautioned else ((), ("Rows count.",))
+    )

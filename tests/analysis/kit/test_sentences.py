@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import math
 
+import pandas as pd
+
 from core.analysis.kit.sentences import (
     merge_notes,
+    rows_by_group,
     scale_name,
     side_of_interval,
     statistic_text,
+    with_levels_named,
 )
-from core.domain.notes import Place, about
+from core.domain.notes import Place, about, undefined_note
+from core.domain.results import AnalysisResult
+from core.domain.tables import TableSpec, number
 
 FEW = "fewer rows than items."
 
@@ -88,3 +94,18 @@ def test_a_scale_without_a_name_is_called_by_what_it_holds():
     assert scale_name("", [""]) == "all items"
     assert scale_name("", ["", "warmth"]) == "(no subscale)"
     assert scale_name("warmth", ["", "warmth"]) == "warmth"
+
+
+def test_notes_name_levels_as_answers_do():
+    spec = TableSpec("numbers", "Numbers", (number("value", "Value", "points", "A number."),))
+    values = pd.DataFrame(
+        {"respondent": ["m", "m"], "temperature": [0.0, 1.0], "value": [2.0, 3.0]}
+    )
+    table = spec.table(values, ("respondent", "temperature"))
+    place = Place("m · 0", "scale", "calm")
+    notes = (about(place, undefined_note(FEW)), about("m", FEW), "3 trials are missing.")
+    result = AnalysisResult((table,), "one row", 2, 0, "Means.", notes=notes)
+    named = with_levels_named(result).notes
+    assert list(rows_by_group(table)) == ["m · temperature 0", "m · temperature 1"]
+    assert named == (f"m · temperature 0, scale calm: {FEW}", *notes[1:])
+    assert (named[0].kind, named[0].place.scale) == ("undefined", "calm")

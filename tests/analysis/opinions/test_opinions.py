@@ -198,7 +198,8 @@ def test_whether_languages_differ_is_said_with_the_test():
     }
     assert max(p["de less en"], p["fr less de"]) * 3 < 0.05 < p["fr less en"]
     own = answers["Language, compared"]
-    assert own.startswith("2 of 3 pairs of levels differ in mean b: de less en (gpt) −.62 [−.")
+    assert own.startswith("2 of 3 pairs of levels differ in mean b (−1: all no, 1: all yes): ")
+    assert ": de less en (gpt) −.62 [−." in own
     assert own.endswith(" (adjusted p from exchanging both levels within questions).")
     assert "fr less en" not in own
     found = {table.name: table.frame for table in result.tables}["comparisons"]
@@ -206,8 +207,8 @@ def test_whether_languages_differ_is_said_with_the_test():
         assert row["p"] == pytest.approx(p[f"{row['second']} less {row['first']}"], abs=1e-9)
     two = frame[frame["language"] != "de"]
     (alone, _, _) = analyses.by_name("opinions").answer(analysis(two))
-    start = "No difference in mean b between the two levels is shown: fr less en (gpt) .00 [−."
-    assert alone.sentence.startswith(start)
+    assert alone.sentence.startswith("No difference in mean b (−1: all no, 1: all yes) between ")
+    assert "is shown: fr less en (gpt) .00 [−." in alone.sentence
 
 
 def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():

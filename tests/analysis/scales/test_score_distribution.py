@@ -152,7 +152,7 @@ def test_no_score_falls_outside_the_bins(values, bins, missing):
 
 
 def test_what_is_undefined_is_nan_and_named():
-    same = score_distribution(item_scores([[3, 3]] * 5))
+    same = score_distribution(item_scores([[3, 3]] * 5, repetition=np.repeat(range(5), 2)))
     row = same.tables[0].frame.iloc[0]
     assert row["sd"] == 0
     assert row[["skewness", "kurtosis", "floor", "ceiling"]].isna().all()

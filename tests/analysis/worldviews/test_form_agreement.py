@@ -147,6 +147,42 @@ def test_the_share_as_expected_follows_the_direction_of_the_wording():
     assert "no resamples" in result.method
 
 
+def test_the_sd_of_kappas_is_that_of_templates_within_a_context():
+    def of(name, swapped):
+        cells = {
+            (item, template, "", form): YES if (item in "ab") != (form == "opposite") else NO
+            for item in "abcd"
+            for template in ("t1", "t2")
+            for form in ("original", "opposite")
+        }
+        cells |= {("a", template, "", "opposite"): YES for template in swapped}
+        return statements(cells, context=name)
+
+    kappas = [
+        table_of(form_agreement(pd.concat(parts)), "kappas").frame["sd"].iloc[0]
+        for parts in (
+            [of("p1", ["t1"])],
+            [of("p1", ["t1"]), of("p2", [])],
+            [of("p1", ["t1", "t2"]), of("p2", [])],
+        )
+    ]
+    # kappas of −.5 and −1 in one context, −1 and −1 in the other; the last differ between contexts
+    assert kappas == pytest.approx([0.5 / math.sqrt(2), 0.25 / math.sqrt(2), 0])
+
+
+def test_templates_have_a_sentence_where_no_statement_has_another_wording():
+    # by hand: 2 of 6 coincidences disagree, 18 of 30 by chance, so alpha = 1 - (1 / 3) / .6
+    stances = {"a": (YES, YES), "b": (NO, NO), "c": (YES, NO)}
+    cells = {
+        (item, template, "", "original"): stance
+        for item, both in stances.items()
+        for template, stance in zip(("t1", "t2"), both, strict=True)
+    }
+    (answer,) = analyses.by_name("form_agreement").answer(form_agreement(statements(cells)))
+    assert answer.sentence.startswith("Alpha across 2 templates .44 [")
+    assert answer.sentence.endswith("2 of 3 statements have one stance across them.")
+
+
 def test_what_is_undefined_is_said_with_the_reason():
     same = form_agreement(statements({**cells_of(opposite=YES), **cells_of("b", opposite=YES)}))
     assert (

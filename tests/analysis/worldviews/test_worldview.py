@@ -242,6 +242,18 @@ def test_positions_of_a_bank_correlate_as_in_r():
     )
 
 
+def test_what_differs_between_contexts_is_no_spread_over_templates():
+    always, never = (
+        answers().assign(context=name, stance=lambda f, sign=sign: f["stance"].abs() * sign)
+        for name, sign in (("p1", 1.0), ("p2", -1.0))
+    )
+    groups = frames(run(pd.concat([always, never]), count="all"), "groups", None).iloc[0]
+    one = frames(run(always, count="all"), "groups", None).iloc[0]
+    assert (groups["agrees"], groups["agrees_sd"]) == (0.5, 0)  # 1 in each template, then 0
+    assert groups["templates"] == one["templates"]
+    assert one["agrees"] == 1
+
+
 def test_the_answer_gives_the_numbers_of_each_group():
     more = pd.concat([answers(), answers(respondent="b")])
     spoken = {

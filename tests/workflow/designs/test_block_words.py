@@ -57,7 +57,7 @@ def test_names_of_blocks_differ_where_levels_are_only_counted():
     templates = [f"a long name of a template {number}" for number in range(6)]
     cells = {name: ["yes_no" if place < 3 else "a_b"] for place, name in enumerate(templates)}
     first, second = blocks_of_cells("templates", "formats", cells, ("yes_no", "a_b"))
-    assert (first.name, second.name) == ("3 instructions × yes_no", "3 instructions × a_b")
+    assert (first.name, second.name) == ("3 templates × yes_no", "3 templates × a_b")
 
 
 def test_two_blocks_never_get_the_same_name():

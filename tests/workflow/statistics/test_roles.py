@@ -65,7 +65,7 @@ def test_ten_copies_of_each_persona_fit_as_the_personas_do(workspace):
         assert fits[0][name].tolist() == pytest.approx(fits[1][name].tolist()), name
     rows = analyses.run(workspace, "cfa", ["ten"], {"estimator": "ml"}, {}, ())
     assert rows.tables[0].frame["n"].tolist() == [400]
-    assert rows.scope == "Rows of 10 repetitions are analyzed together."
+    assert rows.scope == "Rows are 40 contexts. Rows of 10 repetitions are analyzed together."
     assert any("pooled over 10 repetitions" in caution for caution in rows.cautions)
 
 
@@ -78,7 +78,8 @@ def test_a_wide_table_is_averaged_as_rows_are(workspace, monkeypatch, name):
     wide = analyses.run(workspace, name, ["study"], {}, {})
     monkeypatch.setattr(analysis_frames, "wide_scores", lambda *_: None)
     rows = analyses.run(workspace, name, ["study"], {}, {})
-    assert wide.scope == rows.scope == "Scores are averaged over 3 repetitions first."
+    assert wide.scope == rows.scope
+    assert wide.scope == "Scores are averaged over 3 repetitions first. Rows are 40 contexts."
     assert (wide.n_used, wide.n_missing) == (rows.n_used, rows.n_missing)
     assert wide.unit == rows.unit
     for of_wide, of_rows in zip(wide.tables, rows.tables, strict=True):
@@ -165,7 +166,8 @@ def test_a_role_that_is_chosen_holds_for_the_study_in_every_analysis(varied):
 
 def test_what_is_averaged_or_counted_together_is_said(varied):
     scores = analyses.run(varied, "item_statistics", ["study"], {}, {}, ("language", "repetition"))
-    assert scores.scope == "Scores are averaged over 2 languages and 2 repetitions first."
+    averaged = "Scores are averaged over 2 languages and 2 repetitions first."
+    assert scores.scope == f"{averaged} Rows are 4 contexts."
     counts = analyses.run(varied, "option_distribution", ["study"], {}, {})
     assert counts.scope == (
         "Answers of 2 languages, 4 contexts and 2 orders of options are counted together."
@@ -214,6 +216,8 @@ def in_two_formats(workspace):
         ("option_distribution", "apart"),
         ("rater_agreement", "apart"),
         ("bias", "averaged"),
+        ("random_consistency", "compared"),
+        ("consistency_summary", "compared"),
         ("template_pilot", "together"),
         ("referential_consistency", "compared"),
     ],
@@ -235,7 +239,7 @@ def test_a_row_of_the_multitrait_matrix_is_of_one_language_and_of_all_templates(
     assert (of["language"], of["template"], of["context"]) == ("apart", "averaged", "rows")
     options = {"split": ("format",)}
     found = analyses.run(in_two_formats, "multitrait_matrix", ["study"], options, {})
-    assert "2 instructions and 2 repetitions" in found.scope
+    assert "2 templates and 2 repetitions" in found.scope
     assert found.unit.count("averaged") == 1
 
 
@@ -256,7 +260,7 @@ def test_alpha_is_of_averaged_scores_and_is_said_to_be(in_two_formats):
     wide = frame.groupby(["context", "item"], observed=True)["score"].mean().unstack()
     alpha = 1.5 * (1 - wide.var().sum() / wide.sum(axis=1).var())
     assert found.tables[0].frame["alpha"][0] == pytest.approx(alpha)
-    assert found.scope == "Scores are averaged over 2 repetitions first."
+    assert found.scope == "Scores are averaged over 2 repetitions first. Rows are 3 people."
     assert "repetition (" not in found.unit
     assert found.unit.endswith("under one context, averaged over repetitions")
 

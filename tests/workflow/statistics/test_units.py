@@ -238,7 +238,7 @@ def test_counts_begin_with_entities_and_ways_of_asking_side_by_side(workspace):
     assert found.tables[0].frame["repeatability"].tolist() == [1.0] * 4
 
 
-def test_instructions_that_phases_decide_are_not_set_beside_them(workspace):
+def test_templates_that_phases_decide_are_not_set_beside_them(workspace):
     rows = [
         {
             "study": "study",

@@ -52,13 +52,13 @@ from core.analysis.kit.sentences import (
     table_of,
 )
 from core.charts.preference import preference_charts
-from core.domain.factors import ENTITIES
+from core.domain.factors import ENTITIES, levels_word
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, ResultTable, with_tabs
 from core.domain.tables import factor_columns
 from core.progress import with_progress
-from core.stats.inputs import name_list
+from core.stats.inputs import and_list, name_list
 from core.stats.resampling import Bootstrap
 
 Resamples = Annotated[
@@ -367,6 +367,14 @@ def _cautions(compared: EntityComparisons, estimates: Sequence[GroupEstimates]) 
             sentences.append(f"{counts.name}: one unit is left to resample, so no interval.")
         if len(counts.entities) < 3:
             sentences.append(f"{counts.name}: transitivity needs three entities; there are two.")
+    conditions = dict.fromkeys(name for own in estimates for name in own.counts.conditions)
+    if conditions:
+        together = and_list([levels_word(name) for name in conditions])
+        sentences.append(
+            f"Orders and strengths are of the answers of all {together} together: under a single "
+            "one the order may be another, and strengths further apart. Take them into Separately "
+            "for to see each."
+        )
     return sentences
 
 

@@ -317,6 +317,7 @@ def cfa(
             "No factor model can be fitted.",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
+            names,
         )
     modeled = [group for group in prepared.groups if group.model]
     counts = [incomplete_administrations(group.scores) for group in modeled]

@@ -405,6 +405,7 @@ def cfa_comparison(
             "No factor model can be fitted.",
             "It needs more administrations (contexts or repetitions) than items, items that vary "
             "over them, and three or more for each factor.",
+            distinct(by),
         )
     tables = _comparison_tables(groups, distinct(by), how)
     adjusted = adjustment_words("holm", tables)

@@ -373,7 +373,7 @@ def efa(
         for cells in _factor_cells(solution):
             factor_rows.add(matrix.group, **cells, n=n, incomplete=incomplete, missing_rule=rule)
     if not loadings.rows:
-        raise findings.refusal("No factors can be found.", _REMEDY)
+        raise findings.refusal("No factors can be found.", _REMEDY, names)
     of_complete = ", complete on all items of its group" if rule == "listwise" else ""
     return score_result(
         item_scores,

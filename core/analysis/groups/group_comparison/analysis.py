@@ -149,6 +149,8 @@ def _compare_scale(
             shift = paired_t(x, y, alternative=alternative, level=level)
             d, n = average_d(x, y, level=level), (shift.n[0], shift.n[0])
             d_z = Estimate(shift.effect, shift.effect_low, shift.effect_high)
+            both = np.isfinite(x) & np.isfinite(y)
+            x, y = x[both], y[both]
         else:
             shift = welch_t(y, x, alternative=alternative, level=level)
             d, n = (
@@ -162,6 +164,8 @@ def _compare_scale(
             scale=scale.scale,
             first=first,
             second=second,
+            mean_first=summary(x).mean,
+            mean_second=summary(y).mean,
             difference=Estimate(shift.difference, shift.low, shift.high),
             t=shift.t,
             df=shift.df,
@@ -369,9 +373,11 @@ def _format_caution(item_scores: pd.DataFrame) -> str:
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """Whether the groups differ on every scale."""
+    """Whether the groups differ on every scale, and which has the higher mean."""
+    means = sentences.rows_by_group(sentences.table_of(result, "groups"))
+    pairs = sentences.rows_by_group(sentences.table_of(result, "pairs"))
 
-    def part(row: sentences.TableRow, scales: Sequence[str]) -> str:
+    def part(group: str, row: sentences.TableRow, scales: Sequence[str]) -> str:
         scale = sentences.scale_name(row["scale"], scales)
         within, unit = row.get("design") == "within", str(row.get("unit", "row"))
         gaps = ""
@@ -385,7 +391,10 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         if not math.isfinite(row["p_adjusted"]):
             why = "too few scores in a group, or no variance"
             return f"{scale}: undefined ({why}){gaps}{basis}"
-        differ = "groups differ" if row["p_adjusted"] < 0.05 else "no clear difference"
+        of_scale = (
+            [one for one in rows[group] if one["scale"] == row["scale"]] for rows in (means, pairs)
+        )
+        differ = _difference_text(row["p_adjusted"] < 0.05, *of_scale)
         degrees = (row["df1"], row["df2"])
         test = sentences.statistic_text(row["test"], degrees, row["statistic"])
         is_d = row["effect"] in ("d", "d_av")
@@ -396,12 +405,39 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             f"{sentences.interval_text(row['ci_low'], row['ci_high'], write)}{gaps}{basis}"
         )
 
-    def sentence(rows: Sequence[sentences.TableRow]) -> str:
+    def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
         scales = [row["scale"] for row in rows]
-        parts = sentences.join_parts((part(row, scales) for row in rows), "scales")
+        parts = sentences.join_parts((part(group, row, scales) for row in rows), "scales")
         return parts + _design_words(rows[0])
 
-    return sentences.answers_of_groups(sentences.table_of(result, "tests"), sentence)
+    tested = sentences.rows_by_group(sentences.table_of(result, "tests"))
+    return tuple(
+        sentences.GroupAnswer(group, sentence(group, rows)) for group, rows in tested.items()
+    )
+
+
+def _difference_text(
+    differ: bool, groups: Sequence[sentences.TableRow], pairs: Sequence[sentences.TableRow]
+) -> str:
+    """Which group is higher, with the means; of paired units those of the pairs.
+
+    Of three groups or more, which ones differ is told by the pairs; the ends are named.
+    """
+    if len(groups) == 2 and "mean_first" in pairs[0]:
+        means = {pairs[0][name]: pairs[0][f"mean_{name}"] for name in ("first", "second")}
+    else:
+        means = {row["group"]: row["mean"] for row in groups if math.isfinite(row["mean"])}
+    high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    both = f"M = {sentences.decimal_text(means[high])} and {sentences.decimal_text(means[low])}"
+    if len(means) > 2 and differ:
+        return f"groups differ (highest {high}, lowest {low}: {both})"
+    if len(means) > 2:
+        return "no clear difference"
+    return (
+        f"{high} is higher than {low} ({both})"
+        if differ
+        else (f"no clear difference between {high} and {low} ({both})")
+    )
 
 
 def _design_words(row: sentences.TableRow) -> str:
@@ -567,7 +603,7 @@ def group_comparison(
     administrations in a group, each scored by the mean of its items, are averaged first. Where one
     context alone was asked, its repetitions are the units. In a within design the units with a
     score in every group are paired; pairs of groups take the units that both have. Forms, formats,
-    instructions and so on in which not all groups were asked are left out and named. Units are
+    templates and so on in which not all groups were asked are left out and named. Units are
     taken as independent. In a between design variances may differ; scores are taken as normal
     within groups, which matters little from 30 units. Welch (1947, 1951); Greenhouse & Geisser
     (1959). Agrees with scipy's ttest_ind and ttest_rel, statsmodels' anova_oneway and AnovaRM, and
@@ -590,7 +626,9 @@ def group_comparison(
         if not groups:
             needs = with_alternatives(_TWO_GROUPS, item_scores, _COMPARED, factor)
         raise findings.refusal(
-            "No groups can be compared.", scores.scores_remedy(item_scores, incomplete, needs)
+            "No groups can be compared.",
+            scores.scores_remedy(item_scores, incomplete, needs),
+            grouping.by,
         )
     if factor == "format" and not groups:
         findings.cautions.append(_format_caution(item_scores))
@@ -621,7 +659,7 @@ def group_comparison(
         f"{tests_named}, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals"
         f"{adjustment_words(adjust, result_tables)}.",
         matrices=score_matrices(item_scores, grouping.by),
-        taken_for_granted=INDEPENDENT_ROWS,
+        taken_for_granted=INDEPENDENT_ROWS if any(not one.within for one in designs) else ("", ""),
         called="row",
         unit=_unit_words(kinds, averaged),
         later_notes=scores.unanswered_notes(item_scores),

@@ -16,7 +16,7 @@ from core.analysis.kit.comparisons import asked_alike
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.results import scale_of_group
 from core.analysis.kit.rows import rows_are_people
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, is_person_fact
+from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, is_person_fact, level_text
 from core.domain.frames import PEOPLE
 from core.domain.notes import Place
 from core.domain.study import FACTORS
@@ -152,8 +152,8 @@ def group_members(
             notes = (f"{left_out} of {n_all} administrations are under contexts in no group.",)
     else:
         levels = scores.levels_in_order(item_scores, factor)
-        order = {str(scores.level_name(level)): place for place, level in enumerate(levels)}
-        group = members[factor].map(lambda level: str(scores.level_name(level)))
+        order = {level_text(factor, level): place for place, level in enumerate(levels)}
+        group = members[factor].map(lambda level: level_text(factor, level))
     members = members.assign(
         level=group.astype(str),
         level_place=group.map(order),

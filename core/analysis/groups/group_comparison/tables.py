@@ -120,6 +120,8 @@ PAIRS = TableSpec(
         _SCALE,
         key("first", "First"),
         key("second", "Second"),
+        number("mean_first", "M first", "points", "Mean of the first, of the units compared."),
+        number("mean_second", "M second", "points", "Mean of the second, of the units compared."),
         *estimate(
             "difference",
             "Second − first",

@@ -46,7 +46,11 @@ from core.stats.validation import (
 
 _SCALED = "Yuan & Bentler (2000) under MLR, Asparouhov & Muthén (2010) under WLSMV."
 _FROM_SCALED = "From the scaled χ²; under MLR rather read the robust ones."
-_ROBUST = "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021)."
+_ROBUST = (
+    "Corrected for scores that are not normal; Savalei (2018), under WLSMV Savalei (2021). Empty "
+    "under WLSMV for models over several levels, for whose equal thresholds there is no such "
+    "correction: read the scaled ones."
+)
 CFI_BOUNDS = tuple(band.lowest_cfi for band in FIT_CONVENTIONS.values())
 RMSEA_BOUNDS = tuple(band.highest_rmsea for band in FIT_CONVENTIONS.values())
 """What judges CFI and RMSEA, by either convention."""

@@ -191,6 +191,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=random_consistency_charts,
+    compares=("format",),
     keeps=CONDITIONS[1:],
     references=(
         _SHANNON,

@@ -66,7 +66,7 @@ Objects = Annotated[
             ("language", "Languages"),
             ("form", "Forms"),
             ("format", "Answer formats"),
-            ("template", "Instructions"),
+            ("template", "Templates"),
             ("label_order", "Orders of options"),
             ("phase", "Phases"),
             ("study", "Studies"),

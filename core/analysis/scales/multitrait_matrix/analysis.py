@@ -62,7 +62,6 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about, kind_of
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, TextFile
-from core.errors import NotEnoughData
 from core.progress import with_progress
 from core.stats.correlation import CorrelationMethod
 from core.stats.inputs import name_list
@@ -386,15 +385,15 @@ def multitrait_matrix(
     _add_matching(findings, sources, names, methods, rows_by)
     _add_cautions(findings, groups, sources)
     if not any(group.correlated for group in groups):
-        reasons = " ".join([*findings.notes, *findings.cautions][-3:])
-        raise NotEnoughData(
-            f"No scores can be correlated. {reasons}".strip(),
+        raise findings.refusal(
+            "No scores can be correlated.",
             scores_remedy(
                 item_scores,
                 incomplete,
                 "It needs two scores that vary over three contexts or more: subscales, levels of a "
                 "factor that separates scores, or another study of the same models and contexts.",
             ),
+            names,
         )
     behind: dict[str, dict[str, set[int]]] = {}  # administrations of scores that are correlated
     for group in groups:

@@ -331,6 +331,7 @@ def _report(
         raise findings.refusal(
             "No criterion can be computed.",
             "It needs items that vary over several contexts or repetitions.",
+            plan.names,
         )
     gaps = [
         (group, cells)

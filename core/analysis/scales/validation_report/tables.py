@@ -309,7 +309,7 @@ def pooling_cautions(
             *varying_factors(usual, plan.names),
             *varying_factors(usual, plan.names, [REWRITING]),
         ):
-            pooled.setdefault(factor, []).append(group_name(group))
+            pooled.setdefault(factor, []).append(group_name(group, plan.names))
     for factor, names in pooled.items():
         yield (
             f"{'Every group' if len(names) == len(groups) else ', '.join(names[:3])}: "

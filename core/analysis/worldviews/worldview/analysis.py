@@ -94,8 +94,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
 def _name(result: AnalysisResult, row: TableRow) -> str:
     """The name of the group of a row of the table of groups."""
-    names = list(table_of(result, "groups").frame.columns)
-    return group_name([row[name] for name in names[: names.index("statements")]])
+    factors = table_of(result, "groups").with_role("group")
+    return group_name([row[name] for name in factors], factors)
 
 
 def _leaning_words(rows: Sequence[TableRow]) -> str:

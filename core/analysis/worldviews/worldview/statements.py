@@ -12,11 +12,11 @@ import pandas as pd
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.registry import Choice
-from core.analysis.kit.statement_verdicts import ACROSS, WITHIN, StatementVerdicts
+from core.analysis.kit.statement_verdicts import ACROSS, CONDITION, WITHIN, StatementVerdicts
 from core.domain.instrument import LEANINGS
 from core.domain.notes import about
 from core.domain.numbers import count_text
-from core.stats.inputs import Booleans, Floats, name_list
+from core.stats.inputs import Booleans, Floats, Integers, name_list
 
 CountRule = Literal["five", "six", "all"]
 Count = Annotated[
@@ -46,6 +46,8 @@ class Stances:
     ------
     by : the factors of the groups; `groups` their values.
     items, templates : codes of statements in the order of the bank, and names of templates.
+    conditions : (templates,) the condition of each, such as a context; a template under several is
+        one for each.
     asked : whether the statement was asked in the template.
     stance : 1, -1; 0 where it does not count.
     judged : whether the tests that are asked for can be judged; with all stances, whether there is
@@ -56,9 +58,15 @@ class Stances:
     groups: tuple[tuple[Any, ...], ...]
     items: tuple[str, ...]
     templates: tuple[str, ...]
+    conditions: Integers
     asked: Booleans
     stance: Floats
     judged: Booleans
+
+    def n_templates(self, group: int) -> int:
+        """How many templates a group was asked in, at most under one condition."""
+        asked = self.asked[group].any(axis=0)
+        return int(np.bincount(self.conditions[asked]).max(initial=0))
 
     @property
     def counted(self) -> Booleans:
@@ -81,6 +89,8 @@ def stances_of(verdicts: StatementVerdicts, count: CountRule) -> Stances:
     asked, judged = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     stance = np.zeros(shape)
     place = (group, item, template)
+    conditions = np.zeros(len(names), dtype=np.int64)
+    conditions[template] = frame[CONDITION].to_numpy(dtype=np.int64)
     asked[place] = True
     judged[place] = np.isfinite(verdict)
     stance[place] = np.where((verdict == 1) & np.isfinite(own), own, 0.0)
@@ -89,6 +99,7 @@ def stances_of(verdicts: StatementVerdicts, count: CountRule) -> Stances:
         groups=tuple(labels.itertuples(index=False, name=None)) if verdicts.by else ((),),
         items=tuple(map(str, items["item"])),
         templates=tuple(names),
+        conditions=conditions,
         asked=asked,
         stance=stance,
         judged=judged,
@@ -250,7 +261,7 @@ def stance_cautions(stances: Stances, count: CountRule) -> list[str]:
     cautions: list[str] = []
     for place, group in enumerate(stances.groups):
         name = group_name(group)
-        templates = int(stances.asked[place].any(axis=0).sum())
+        templates = stances.n_templates(place)
         if templates == 1:
             cautions.append(about(name, "one template, so no SD over templates."))
         if not stances.counted[place].any():

@@ -19,13 +19,16 @@ from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
 from core.domain.tables import count, ends, estimate, factor_columns, key, number, remark, text
 from core.stats.correlation import Correlation, correlation
-from core.stats.inputs import Booleans, Floats
+from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import Bootstrap
 from core.stats.worldview import TemplateMeans, template_means
 
 _SOURCE = "Ceron et al. (2024) doi:10.1162/tacl_a_00710."
 _RESAMPLED = unit_interval_help("statements")
-_SD = "Over templates, n − 1; of one template there is none."
+_SD = (
+    "Over templates, n − 1; of one template there is none. Of several contexts, temperatures and "
+    "so on, the mean of the SDs within each."
+)
 ALL_COUNTRIES = "all countries"
 _WEAK = "few statements"
 
@@ -54,6 +57,7 @@ def _means(
     above: Floats,
     below: Floats,
     settings: WorldviewSettings,
+    conditions: Integers,
     pools: Any = None,
     counting: Any = None,
     bounds: tuple[float, float] = (0.0, 1.0),
@@ -63,6 +67,7 @@ def _means(
         below,
         counting=counting,
         pools=pools,
+        conditions=conditions,
         bootstrap=settings.bootstrap,
         level=settings.ci_level,
         bounds=bounds,
@@ -81,7 +86,7 @@ def group_table(stances: Stances, settings: WorldviewSettings) -> ResultTable:
     columns = (
         *factor_columns(stances.by),
         count("statements", "Statements", "Asked in their original wording."),
-        count("templates", "Templates"),
+        count("templates", "Templates", "Under one condition, such as a context."),
         text("n", "Count", "Statements that count, mean over templates."),
         *estimate(
             "reliable",
@@ -123,7 +128,7 @@ def group_table(stances: Stances, settings: WorldviewSettings) -> ResultTable:
         below = np.stack([asked, counted, judged], axis=2).astype(np.float64)
         # Where nothing can be judged, no share counts: it would be 0 for want of answers.
         counting = np.stack([judged, counted, judged], axis=2).astype(np.float64)
-        means = _means(above, below, settings, counting=counting)
+        means = _means(above, below, settings, stances.conditions, counting=counting)
         templates = asked.any(axis=0)
         n = float(counted.sum(axis=0)[templates].mean()) if templates.any() else 0.0
         reason = "" if counted.any() else undefined_note("Undefined: no statement counts.")
@@ -131,7 +136,7 @@ def group_table(stances: Stances, settings: WorldviewSettings) -> ResultTable:
             (
                 *group,
                 int(asked.any(axis=1).sum()),
-                int(templates.sum()),
+                stances.n_templates(place),
                 n,
                 *_ends(means, 0),
                 float(means.mean[2]),
@@ -187,7 +192,7 @@ def domain_tables(
     for place, group in enumerate(stances.groups):
         directed = stances.stance[place][:, :, None] * bank.loadings[:, None, :]
         below = np.abs(directed)
-        means = _means(directed, below, settings, bounds=(-1.0, 1.0))
+        means = _means(directed, below, settings, stances.conditions, bounds=(-1.0, 1.0))
         templates = stances.asked[place].any(axis=0)
         counts = below.sum(axis=0)
         asked = stances.asked[place].any(axis=1) @ np.abs(bank.loadings)
@@ -376,7 +381,7 @@ def leaning_tables(
         below = asked.astype(np.float64)
         same = stances.stance[place][:, :, None] == bank.positions[:, None, :]
         counted = (stances.counted[place][:, :, None] & asked).astype(np.float64)
-        match = _means(same * counted, below, settings, table, counted)
+        match = _means(same * counted, below, settings, stances.conditions, table, counted)
         bounds = template_means(counted, below, counting=counted, pools=table)
         for k, one in enumerate(bank.parties):
             on = asked[:, :, k].any(axis=1)
