@@ -110,7 +110,7 @@ class FactorRole(NamedTuple):
         return self.called or levels_word(self.factor)
 
 
-def _people_words(workspace: Workspace, codes: Sequence[str]) -> str:
+def people_words(workspace: Workspace, codes: Sequence[str]) -> str:
     """What contexts are where people answered some of the studies; empty where nobody did."""
     of_people = [people.are_contexts_of(workspace, code) for code in codes]
     return "people" if all(of_people) else "people and contexts" if any(of_people) else ""
@@ -172,7 +172,7 @@ def factor_roles(
             or (analysis.rows_by and name not in analysis.rows_by)
         ):
             role = "averaged"
-        called = _people_words(workspace, codes) if name == "context" else ""
+        called = people_words(workspace, codes) if name == "context" else ""
         roles.append(FactorRole(name, role, number, called))
     for name in dict.fromkeys((*by, analysis.compared(options))):
         if is_person_fact(name) or (
