@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from core.domain.factors import Filters, is_of_context
 from core.domain.study import CONTENT_FILTER, SETTINGS, Certainty, Layer, Status
+from core.store import people
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
 from core.store.people import passes_sql
+from core.store.respondents import SERVICE_SQL
 from core.store.scoring import point_ranges_sql, score_sql
 
 _HEDGED = "case when r.hedged then 'yes' when not r.hedged then 'no' end"
@@ -30,10 +32,22 @@ _JOINS = {
         " where outcome <> 'reply') f on f.call_id = t.call_id"
     ),
 }
+DAY_SQL = """
+coalesce(
+    (select strftime(m.sent_at at time zone 'UTC', '%Y-%m-%d')
+        from response x join attempt m on m.attempt_id = x.attempt_id
+        where x.trial_id = t.trial_id),
+    (select strftime(max(m.sent_at) at time zone 'UTC', '%Y-%m-%d')
+        from attempt m where m.call_id = t.call_id),
+    '')
+""".strip()
+"""The day (see core/domain/factors.py) of the trial `t`."""
 _FILTERS = {  # filter -> expression that it compares, and the tables of that expression
     "status": ("coalesce(r.status, f.status, 'not_asked')", "rf"),
     "respondent": ("p.name", "ap"),
     "model": ("p.model", "ap"),
+    "service": (SERVICE_SQL, "ap"),
+    "day": (DAY_SQL, "t"),
     "language": ("a.language", "a"),
     "context": ("a.context", "a"),
     "entity": ("a.entity", "a"),
@@ -143,9 +157,13 @@ select list(distinct language), list(distinct context), list(distinct entity),
     list(distinct max_tokens), list(distinct repetition)
 from administration where study_id = ?
 """
-_RESPONDENTS = """
-select distinct p.name, p.model from respondent p
+_RESPONDENTS = f"""
+select distinct p.name, p.model, {SERVICE_SQL} from respondent p
 where p.respondent_id in (select respondent_id from administration where study_id = ?)
+"""  # noqa: S608 - all parts are constants of the program
+_DAYS = """
+select distinct coalesce(cast(cast(sent_at at time zone 'UTC' as date) as varchar), '')
+from attempt where study_id = ?
 """
 _ITEMS = """
 select i.code from item i join study s using (instrument_id)
@@ -243,14 +261,17 @@ def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame
 def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     """The values of each factor of a study, those of factors with one value as well.
 
-    Besides the factors: `item`, in the order of the bank; `option`, the options that were chosen;
-    and `tries`, the numbers of replies that answers took.
+    Besides the factors, and what is known of contexts, services and days: `item`, in the order of
+    the bank; `option`, the options that were chosen; and `tries`, the numbers of replies that
+    answers took.
     """
     respondents = database.rows(_RESPONDENTS, [study_id])
     factors: dict[str, list[Any]] = {
-        "respondent": [label for label, _ in respondents],
-        "model": [model for _, model in respondents],
+        name: [row[place] for row in respondents]
+        for place, name in enumerate(("respondent", "model", "service"))
     }
+    factors |= {"day": [day for (day,) in database.rows(_DAYS, [study_id])]}
+    factors |= people.levels_of_contexts(database, study_id)
     lists = database.row(_LEVELS, [study_id]) or ()
     factors |= {
         name: values or [] for name, values in zip(_LEVEL_COLUMNS, lists, strict=bool(lists))

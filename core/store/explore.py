@@ -13,12 +13,23 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.domain.attributes import is_attribute
-from core.domain.factors import ContextColumn, Factor, factor_names, is_of_context
+from core.domain.factors import (
+    CONTEXT_SET,
+    DAY,
+    REWRITING,
+    SERVICE,
+    ContextColumn,
+    Factor,
+    factor_names,
+    is_of_context,
+)
 from core.domain.instrument import ATTRIBUTE
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
+from core.store.answers import DAY_SQL
 from core.store.banks import FIELD_TYPES
 from core.store.database import Database
 from core.store.people import passes_sql, value_sql
+from core.store.respondents import SERVICE_SQL
 from core.store.scoring import point_ranges_sql, score_sql, without_sql
 
 _COLUMNS: Mapping[str, str] = {
@@ -27,13 +38,16 @@ _COLUMNS: Mapping[str, str] = {
     "model": "p.model",
     "item": "i.code",
     "subscale": "i.subscale",
+    **{name: value_sql(ContextColumn(name), str) for name in (CONTEXT_SET, REWRITING)},
+    SERVICE: SERVICE_SQL,
+    DAY: DAY_SQL,
 }
 _FIELDS = {f"{ATTRIBUTE}{name}": f"coalesce(cast(i.{name} as varchar), '')" for name in FIELD_TYPES}
 _OWN_ATTRIBUTE = """
 coalesce((select x.text from item_attribute x where x.item_id = i.item_id and x.name = $<name>), '')
 """.strip()
 FACTORS_AND_ITEMS = tuple(_COLUMNS)
-"""The factors of the design, then item and subscale."""
+"""The factors of the design, item and subscale, and what is known of context, service and day."""
 
 Where = Mapping[str, Sequence[str]]
 """Levels, as text, by factor, attribute or fact about people; without levels, all pass. The levels

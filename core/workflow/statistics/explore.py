@@ -14,7 +14,7 @@ import pandas as pd
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.scores import level_name, level_sort_key
 from core.domain.attributes import is_attribute
-from core.domain.factors import grouping_title, is_of_context, is_person_fact
+from core.domain.factors import DERIVED, grouping_title, is_person_fact
 from core.domain.numbers import count_text, number_text
 from core.domain.results import ResultTable, Unit
 from core.domain.study import LEAVE_OUT, SETTINGS
@@ -230,7 +230,7 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     where = {
         name: tuple(map(str, levels))
         for name, levels in address.items()
-        if levels and (name == LEAVE_OUT or is_factor(name) or is_of_context(name))
+        if levels and (name == LEAVE_OUT or is_factor(name))
     }
     view = View(**named, where=where)
     _check(view)
@@ -247,7 +247,7 @@ def _check(view: View) -> None:
     measure = measure_of(view.measure)
     left_out.require_kinds(view.where.get(LEAVE_OUT, ()))
     for name in (*view.factors, *(name for name in view.where if name != LEAVE_OUT)):
-        if not is_factor(name) and not (name in view.where and is_of_context(name)):
+        if not is_factor(name):
             raise NotEnoughData(
                 f"There is no factor '{name}'.",
                 f"Use: {', '.join(FACTORS_AND_ITEMS)}, a fact such as person.gender, or an "
@@ -352,7 +352,7 @@ def default_view(workspace: Workspace, study: str) -> View:
     free = {
         name: len(values)
         for name, values in levels.items()
-        if name not in (color, panel, "model")
+        if name not in (color, panel, "model", *DERIVED)
         and len(values) <= _MOST_ON_AXIS
         and not is_attribute(name)
         and not is_person_fact(name)
@@ -429,7 +429,8 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
         count("missing", "Missing", measure.missing_help),
     ]
     if measure.interval:
-        words = _UNIT_WORDS | {
+        words = {
+            **_UNIT_WORDS,
             "context": roles.people_words(workspace, [study]) or "contexts",
             "answer": "attempts" if measure.attempt_number else "answers",
         }
@@ -621,7 +622,7 @@ def interval_words(table: ResultTable) -> str:
         alone = unit not in ("people", "contexts")
         sentences.append(
             f"Intervals take {unit} as independent{where}"
-            f"{', as there is one context,' if alone else ''} and hold for {_HOLDS_FOR[unit]}."
+            f"{', as there is one context,' if alone else ''} and hold for {_HOLDS_FOR[str(unit)]}."
         )
     return " ".join(sentences)
 

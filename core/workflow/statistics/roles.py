@@ -21,9 +21,8 @@ from core.analysis.kit.rows import (
     scores_of,
 )
 from core.domain.factors import (
-    CONTEXT_SET,
+    DERIVED,
     ENTITIES,
-    REWRITING,
     ContextColumn,
     Filters,
     is_of_context,
@@ -95,7 +94,7 @@ Roles = Mapping[str, Role]
 class FactorRole(NamedTuple):
     """A factor in which the answers of an analysis vary, what it does there, and its levels.
 
-    They are not counted (0) where a fact about people, or what is known of contexts, is named.
+    They are not counted (0) where a fact about people, or one of DERIVED, is named.
     """
 
     factor: str
@@ -134,8 +133,8 @@ def factor_roles(
 
     A model follows from its respondent, so it is named only where there are fewer models; so does
     a study whose respondents are in no other one, where respondents are apart or compared. What is
-    compared is no group. A fact about people or what is known of contexts has a role where the
-    options name it.
+    compared is no group. A fact about people, or one of DERIVED, has a role where the options
+    name it: a run that crosses midnight changes nothing unasked.
     """
     names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
     n_levels = answers.n_levels(
@@ -175,8 +174,9 @@ def factor_roles(
         called = people_words(workspace, codes) if name == "context" else ""
         roles.append(FactorRole(name, role, number, called))
     for name in dict.fromkeys((*by, analysis.compared(options))):
-        if is_person_fact(name) or (
-            is_of_context(name) and _differ_in(workspace, codes, where, name)
+        of_contexts = is_of_context(name) and not is_person_fact(name)
+        if (is_of_context(name) or name in DERIVED) and (
+            not of_contexts or _differ_in(workspace, codes, where, name)
         ):
             roles.append(FactorRole(name, "apart" if name in by else "compared", 0))
     return tuple(roles)
@@ -571,7 +571,7 @@ def _recurring_factors(
         return []
     # Contexts of a design are the same in all its studies; codes of people are not.
     study = ["study"] if rows_are_people(rows) else []
-    compared = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
+    compared = [name for name in (*FACTORS, *DERIVED) if name in looked_at]
     individual = list(
         dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in compared if name in rows)])
     )

@@ -133,7 +133,7 @@ def test_shares_by_hand(hand):
     assert option["value"].tolist() == pytest.approx([2 / 7, 3 / 4])
     assert option["n"].tolist() == [7, 4]
     assert option["missing"].tolist() == [1, 4]
-    # m2: c1 has 1 of 2, c2 has 2 of 2; error .25; effectively .1875 / .0625 = 3 answers; Wilson with
+    # m2: c1 has 1 of 2, c2 has 2 of 2; error .25; effectively .1875 / .0625 = 3 answers; Wilson by
     # t of one degree of freedom instead of 1.96: (.75 + t²/6 ± t sqrt(.0625 + t²/36)) / (1 + t²/3)
     t = 12.7062
     half = t * math.sqrt(0.0625 + t**2 / 36)
