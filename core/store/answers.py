@@ -34,14 +34,14 @@ _JOINS = {
 }
 DAY_SQL = """
 coalesce(
-    (select strftime(m.sent_at at time zone 'UTC', '%Y-%m-%d')
+    (select strftime(make_timestamp(epoch_us(m.sent_at)), '%Y-%m-%d')
         from response x join attempt m on m.attempt_id = x.attempt_id
         where x.trial_id = t.trial_id),
-    (select strftime(max(m.sent_at) at time zone 'UTC', '%Y-%m-%d')
+    (select strftime(make_timestamp(epoch_us(max(m.sent_at))), '%Y-%m-%d')
         from attempt m where m.call_id = t.call_id),
     '')
 """.strip()
-"""The day (see core/domain/factors.py) of the trial `t`."""
+"""The day (see core/domain/factors.py) of the trial `t`; microseconds know no time zone."""
 _FILTERS = {  # filter -> expression that it compares, and the tables of that expression
     "status": ("coalesce(r.status, f.status, 'not_asked')", "rf"),
     "respondent": ("p.name", "ap"),
@@ -98,8 +98,8 @@ select t.trial_id, t.ordinal, p.name as respondent, p.model, i.code as item, a.l
     a.context, a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
     a.items_per_call, a.history, a.temperature, a.top_p, a.max_tokens, a.repetition,
     coalesce(r.status, f.status, 'not_asked') as status, r.option,
-    r.layer, r.certainty, {_HEDGED} as hedged, r.judge,
-    coalesce(r.attempt_id, -1) as attempt_id
+    r.layer, r.certainty, {_HEDGED} as hedged, r.judge, {SERVICE_SQL} as service,
+    {DAY_SQL} as day, coalesce(r.attempt_id, -1) as attempt_id
 from asked t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
     left join given r using (trial_id) left join failed f on f.call_id = t.call_id
@@ -162,8 +162,12 @@ select distinct p.name, p.model, {SERVICE_SQL} from respondent p
 where p.respondent_id in (select respondent_id from administration where study_id = ?)
 """  # noqa: S608 - all parts are constants of the program
 _DAYS = """
-select distinct coalesce(cast(cast(sent_at at time zone 'UTC' as date) as varchar), '')
-from attempt where study_id = ?
+select coalesce(cast(cast(make_timestamp(day * 86400000000) as date) as varchar), '')
+from (select distinct epoch_us(sent_at) // 86400000000 as day from attempt where study_id = ?)
+"""
+_ANY_WITHOUT_DAY = """
+select exists(select 1 from trial t anti join attempt m on m.call_id = t.call_id
+    where t.study_id = ?)
 """
 _ITEMS = """
 select i.code from item i join study s using (instrument_id)
@@ -270,7 +274,10 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
         name: [row[place] for row in respondents]
         for place, name in enumerate(("respondent", "model", "service"))
     }
-    factors |= {"day": [day for (day,) in database.rows(_DAYS, [study_id])]}
+    days = [day for (day,) in database.rows(_DAYS, [study_id])]
+    if len(days) > 1 and database.rows(_ANY_WITHOUT_DAY, [study_id]) == [(True,)]:
+        days.append("")  # what is not asked yet; of a single day it would make two levels
+    factors |= {"day": days}
     factors |= people.levels_of_contexts(database, study_id)
     lists = database.row(_LEVELS, [study_id]) or ()
     factors |= {

@@ -146,13 +146,16 @@ _attempt = ibis.table(
 _reply_of_trial = ibis.table({"trial_id": "int64", "attempt_id": "int64"}, name="response")
 
 
-def _timezone(_zone: Any, _at: Any) -> Any:
-    """DuckDB's function: what clocks show in a time zone at a moment."""
+_DAY_LENGTH = 24 * 60 * 60 * 1_000_000  # microseconds
+
+
+def _epoch_us(_at: Any) -> Any:
+    """DuckDB's function: microseconds since 1970, in UTC whatever the time zone of the session."""
     raise NotImplementedError
 
 
-_in_timezone: Any = ibis.udf.scalar.builtin(
-    _timezone, name="timezone", signature=(("string", "timestamp"), "timestamp")
+_microseconds: Any = ibis.udf.scalar.builtin(
+    _epoch_us, name="epoch_us", signature=(("timestamp",), "int64")
 )
 
 
@@ -201,8 +204,9 @@ def _trials_with_days(where: Where, *, named: bool = False) -> Any:
     )
     joined = _trial.left_join(answers, _trial.trial_id == answers.dated_trial)
     joined = joined.left_join(tried, joined.call_id == tried.dated_call)
-    at = _in_timezone("UTC", ibis.coalesce(joined.answer_sent, joined.last_sent))
-    days = joined.mutate(**{DAY: ibis.coalesce(at.strftime("%Y-%m-%d"), "")})
+    at = _microseconds(ibis.coalesce(joined.answer_sent, joined.last_sent))
+    date = ibis.date("1970-01-01") + (at // _DAY_LENGTH).as_interval("D")
+    days = joined.mutate(**{DAY: ibis.coalesce(date.strftime("%Y-%m-%d"), "")})
     if DAY in where:
         days = days.filter(days[DAY].isin(list(map(str, where[DAY]))))
     return days[[*_trial.columns, DAY] if named else list(_trial.columns)]

@@ -96,7 +96,7 @@ def test_a_filter_by_day_takes_the_answers_of_that_day(crossing):
 
 
 def test_scores_by_day_are_those_of_pandas(crossing):
-    workspace, rows = crossing
+    workspace, _ = crossing
     result = analyses.run(workspace, "item_statistics", ["s"], {"by": ("day",)}, {})
     table = result.tables[0].frame.astype({"day": str, "item": str})
     bank = frames.item_scores(workspace, ["s"], {}, ("day",))
