@@ -305,7 +305,7 @@ def _numbers_first(table: ResultTable) -> ResultTable:
 
 
 def _ways_on(study: StudyRecord, view: View, table: ResultTable, row: int | None) -> None:
-    """The analysis that tests what one sees, the file, and the replies of a ticked row."""
+    """The analysis that tests what one sees, the file, and the replies behind it or a row."""
     follow = explore.follow_up(view, imported=study.kind == "imported")
     if follow is not None:
         title = analyses.by_name(follow.analysis).title
@@ -319,17 +319,16 @@ def _ways_on(study: StudyRecord, view: View, table: ResultTable, row: int | None
         key="explore_csv",
     )
     replies = explore.replies_of_row(view, table, row)
-    if replies is not None:
-        st.page_link(
-            "pages/answers/page.py",
-            label="Replies of the ticked row",
-            icon=":material/forum:",
-            query_params={
-                STUDY_PARAMETER: study.code,
-                **item_attributes.as_item_filter(workspace(), study.code, replies),
-            },
-        )
-    elif "subscale" not in view.factors:
+    st.page_link(
+        "pages/answers/page.py",
+        label="Replies behind the chart" if row is None else "Replies of the ticked row",
+        icon=":material/forum:",
+        query_params={
+            STUDY_PARAMETER: study.code,
+            **item_attributes.as_item_filter(workspace(), study.code, replies),
+        },
+    )
+    if row is None:
         st.caption("Tick a row of the table to read its replies.", width="content")
 
 

@@ -740,14 +740,13 @@ def save_follow_up(workspace: Workspace, study: str, follow: FollowUp) -> None:
         analyses.save_option(workspace, study, analysis, name, value)
 
 
-def replies_of_row(view: View, table: ResultTable, row: int | None) -> dict[str, list[str]] | None:
-    """The filters that the page Answers takes for the replies of one row.
+def replies_of_row(view: View, table: ResultTable, row: int | None) -> dict[str, list[str]]:
+    """The filters of the replies behind one row, or (None) behind all rows of a view.
 
-    None without a row, and for subscales, by which that page does not filter.
+    A subscale is named as an attribute of items.
     """
-    if row is None or "subscale" in (*view.factors, *view.where):
-        return None
-    levels = {name: str(table.frame[name].iloc[row]) for name in view.factors}
-    own = {name: ["" if level == level_name("") else level] for name, level in levels.items()}
+    levels = {} if row is None else {n: str(table.frame[n].iloc[row]) for n in view.factors}
+    of_row = {name: ["" if level == level_name("") else level] for name, level in levels.items()}
     filters = {name: list(values) for name, values in view.where.items() if name != LEAVE_OUT}
-    return {**filters, **own}
+    named = {"subscale": _SUBSCALE_AS_ATTRIBUTE}
+    return {named.get(name, name): values for name, values in {**filters, **of_row}.items()}

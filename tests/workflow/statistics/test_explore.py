@@ -13,11 +13,11 @@ import pytest
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat
 from core.errors import NotEnoughData
 from core.store import banks as bank_store
-from core.workflow.answers import exports, imports
+from core.workflow.answers import browsing, exports, imports
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
-from core.workflow.statistics import analyses, explore
+from core.workflow.statistics import analyses, explore, item_attributes
 from core.workflow.statistics.explore import FollowUp, View
 from tests.workflow.studies import freeze, simulated
 
@@ -447,10 +447,13 @@ def test_the_replies_of_a_row_have_its_filters(hand):
         "item": ["a1"],
         "respondent": ["m2"],
     }
-    assert explore.replies_of_row(view, table, None) is None
+    assert explore.replies_of_row(view, table, None) == {"context": ["c1"]}
     view = View("mean_score", "language", "subscale")
     table = explore.count_view(hand, "hand", view)
-    assert explore.replies_of_row(view, table, 0) is None
+    for row, numbers in enumerate(table.frame[["n", "missing"]].sum(axis=1)):
+        filters = explore.replies_of_row(view, table, row)
+        filters = item_attributes.as_item_filter(hand, "hand", filters)
+        assert browsing.page(hand, "hand", filters, "")[1] == numbers
     view = View("mean_score", "entity")
     table = explore.count_view(hand, "hand", view)
     assert table.frame["entity"].tolist() == ["(none)"]
