@@ -214,7 +214,7 @@ def status_shares(
     return _clustered(database, sql, "", study_id, by, where)
 
 
-def option_shares(
+def chosen_shares(
     database: Database,
     study_id: int,
     by: Sequence[Factor],

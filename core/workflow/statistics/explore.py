@@ -474,7 +474,7 @@ def _read(workspace: Workspace, study: str, measure: Measure, view: View) -> pd.
     if measure.of_option:
         offered = store.offered_options(database, study_id)
         offering = offered.loc[offered["code"] == view.option, "format"].tolist()
-        return store.option_shares(database, study_id, factors, view.where, view.option, offering)
+        return store.chosen_shares(database, study_id, factors, view.where, view.option, offering)
     kind: Literal["usable", "refused"] = "usable" if measure.code == "usable" else "refused"
     return store.status_shares(database, study_id, factors, view.where, kind)
 
