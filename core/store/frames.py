@@ -596,6 +596,7 @@ def _with_absent_rows(
         "ordinal": np.full(len(item), _LAST_ORDINAL),
         "status": [NO_ROW] * len(item),
         "score": pa.nulls(len(item), pa.float64()),
+        DAY: [""] * len(item),
     }
     more = pa.table({name: absent[name] for name in rows.column_names}).cast(rows.schema)
     return pa.concat_tables([rows, more]).combine_chunks()

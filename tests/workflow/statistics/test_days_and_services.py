@@ -95,6 +95,20 @@ def test_a_filter_by_day_takes_the_answers_of_that_day(crossing):
         analyses.run(workspace, "item_statistics", ["s"], {}, {"day": ["2026-01-03"]})
 
 
+def test_an_answer_without_a_row_has_no_day(workspace):
+    rows = answers(crosses=True).drop(columns="day").drop(index=[5])
+    imports.import_tidy(workspace, "s.csv", rows.to_csv(index=False).encode())
+    scores = frames.item_scores(workspace, ["s"], {}, ("day",))
+    assert scores.loc[scores["status"] == "no_row", "day"].tolist() == [""]
+    assert len(scores) == 48
+    assert len(frames.item_scores(workspace, ["s"], {"day": [FIRST, SECOND]})) == 47
+    for read in (store.option_counts, store.attempt_counts):
+        counts = read(workspace.database, ["s"], {}, factors=("day",))
+        assert counts.loc[counts["day"] == "", "count"].tolist() == [1]
+        assert read(workspace.database, ["s"], {"day": [FIRST, SECOND]})["count"].sum() == 47
+        assert read(workspace.database, ["s"], {})["count"].sum() == 48
+
+
 def test_scores_by_day_are_those_of_pandas(crossing):
     workspace, _ = crossing
     result = analyses.run(workspace, "item_statistics", ["s"], {"by": ("day",)}, {})
