@@ -327,7 +327,7 @@ def conditions(
 ) -> pd.DataFrame:
     """The combinations of these factors, or of study, that some studies asked within the filters.
 
-    Only filters by factors and by facts about people count.
+    Only filters by factors, days and facts about people count.
     """
     columns = ", ".join(f"{_EXPRESSIONS[name]} as {name}" for name in names)
     return database.frame(*_of_conditions(f"distinct {columns}", studies, filters))
@@ -361,8 +361,12 @@ def _of_conditions(columns: str, studies: Sequence[str], filters: Filters) -> tu
         if is_of_context(name) and values:
             sql += f" and {passes_sql(name, values, partial(_placeholder, parameters))}"
         expression, tables = _FILTERS.get(name, ("", "-"))
-        if values and set(tables) <= {"a", "p"}:
-            sql += f" and {expression} in ({', '.join('?' * len(values))})"
+        if values and (set(tables) <= {"a", "p"} or name == "day"):
+            passes = f"{expression} in ({', '.join('?' * len(values))})"
+            if name == "day":  # which an administration has through its trials
+                of_trials = f"select t.administration_id from trial t where {passes}"  # noqa: S608
+                passes = f"a.administration_id in ({of_trials})"
+            sql += f" and {passes}"
             parameters.extend(values)
     return sql, parameters
 

@@ -12,6 +12,7 @@ from core.analysis.kit.registry import all_analyses
 from core.domain.frames import ATTEMPT_COUNTS, OPTION_COUNTS
 from core.domain.study import Respondent
 from core.errors import NotEnoughData
+from core.store import answers as stored_answers
 from core.store import frames as store
 from core.workflow.answers import browsing, imports
 from core.workflow.respondents import catalog
@@ -85,6 +86,8 @@ def test_a_filter_by_day_takes_the_answers_of_that_day(crossing):
     n_second = int((rows["day"] == SECOND).sum())
     where = {"day": [SECOND]}
     assert len(frames.item_scores(workspace, ["s"], where)) == n_second
+    n_levels = stored_answers.n_levels(workspace.database, ["s"], ("context",), where)
+    assert n_levels["n_context"].tolist() == [6]
     assert store.n_planned(workspace.database, ["s"], where) == n_second
     assert store.answer_kinds(workspace.database, ["s"], where)["answers"] == n_second
     for read in (store.option_counts, store.attempt_counts):
