@@ -21,11 +21,11 @@ from core.analysis.kit.rows import (
     scores_of,
 )
 from core.domain.factors import (
+    DAY,
     DERIVED,
     ENTITIES,
     ContextColumn,
     Filters,
-    is_of_context,
     is_person_fact,
     levels_word,
 )
@@ -116,7 +116,7 @@ def people_words(workspace: Workspace, codes: Sequence[str]) -> str:
 
 
 def _differ_in(workspace: Workspace, codes: Sequence[str], where: Filters, name: str) -> bool:
-    """Whether the contexts of the answers differ in something known of them, such as their set."""
+    """Whether the answers differ in what is known of their contexts, or in their service."""
     values = frames.contexts(workspace.database, codes, where, [ContextColumn(name)])[name]
     return len(values.unique()) > 1
 
@@ -174,9 +174,10 @@ def factor_roles(
         called = people_words(workspace, codes) if name == "context" else ""
         roles.append(FactorRole(name, role, number, called))
     for name in dict.fromkeys((*by, analysis.compared(options))):
-        of_contexts = is_of_context(name) and not is_person_fact(name)
-        if (is_of_context(name) or name in DERIVED) and (
-            not of_contexts or _differ_in(workspace, codes, where, name)
+        if (
+            is_person_fact(name)
+            or name == DAY
+            or (name in DERIVED and _differ_in(workspace, codes, where, name))
         ):
             roles.append(FactorRole(name, "apart" if name in by else "compared", 0))
     return tuple(roles)
