@@ -247,7 +247,8 @@ def _show(study: StudyRecord, view: View) -> None:
         _ways_on(study, view, table, row)
     measure = explore.measure_of(view.measure)
     notes = explore.left_out_notes(workspace(), study.code, view)
-    st.caption(plain(" ".join(filter(None, [*notes, measure.help, measure.interval]))))
+    interval = [measure.interval, explore.interval_words(table)]
+    st.caption(plain(" ".join(filter(None, [*notes, measure.help, *interval]))))
     if view.where.get(LEAVE_OUT):
         _show_left_out(study.code, view, table)
 
@@ -289,17 +290,22 @@ def _show_table(table: ResultTable, view: View, texts: Mapping[str, str]) -> int
 
 
 def _numbers_first(table: ResultTable) -> ResultTable:
-    """The wordings of items after the numbers, and no column of remarks where there is none."""
+    """The wordings of items after the numbers, and no column of remarks or units that says nothing.
+
+    Where all intervals have the same unit, the sentence below names it.
+    """
     last = [column for column in table.columns if column.name == "item_wording"]
     columns = [column for column in table.columns if column not in last] + last
-    if not table.frame["remark"].any():
-        columns = [column for column in columns if column.name != "remark"]
+    empty = {"remark"} if not table.frame["remark"].any() else set()
+    if "unit" in table.frame and table.frame["unit"].nunique() < 2:
+        empty.add("unit")
+    columns = [column for column in columns if column.name not in empty]
     names = [column.name for column in columns]
     return ResultTable(table.name, table.title, table.frame[names], tuple(columns))
 
 
 def _ways_on(study: StudyRecord, view: View, table: ResultTable, row: int | None) -> None:
-    """The analysis that tests what one sees, the file, and the replies of a ticked row."""
+    """The analysis that tests what one sees, the file, and the replies behind it or a row."""
     follow = explore.follow_up(view, imported=study.kind == "imported")
     if follow is not None:
         title = analyses.by_name(follow.analysis).title
@@ -313,17 +319,16 @@ def _ways_on(study: StudyRecord, view: View, table: ResultTable, row: int | None
         key="explore_csv",
     )
     replies = explore.replies_of_row(view, table, row)
-    if replies is not None:
-        st.page_link(
-            "pages/answers/page.py",
-            label="Replies of the ticked row",
-            icon=":material/forum:",
-            query_params={
-                STUDY_PARAMETER: study.code,
-                **item_attributes.as_item_filter(workspace(), study.code, replies),
-            },
-        )
-    elif "subscale" not in view.factors:
+    st.page_link(
+        "pages/answers/page.py",
+        label="Replies behind the chart" if row is None else "Replies of the ticked row",
+        icon=":material/forum:",
+        query_params={
+            STUDY_PARAMETER: study.code,
+            **item_attributes.as_item_filter(workspace(), study.code, replies),
+        },
+    )
+    if row is None:
         st.caption("Tick a row of the table to read its replies.", width="content")
 
 

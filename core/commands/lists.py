@@ -30,7 +30,7 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _analyses(_: Workspace) -> None:
-    from core.domain.factors import CONTEXT_SET, GROUPINGS, REWRITING
+    from core.domain.factors import DERIVED, GROUPINGS
     from core.domain.instrument import ATTRIBUTE, ATTRIBUTE_FIELDS
     from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT_KINDS
     from core.workflow.statistics import analyses
@@ -40,7 +40,7 @@ def _analyses(_: Workspace) -> None:
         print(f"{analysis.name}\t{analysis.question}\t{options}")
     print(f"\nfactors for --where and --over: {', '.join(FACTORS)}")
     print(f"for --by also: {', '.join(name for name in GROUPINGS if name not in FACTORS)}")
-    print(f"for --where also: {CONTEXT_SET}, {REWRITING}")
+    print(f"for --where also: {', '.join(DERIVED)}")
     fields = ", ".join(f"{ATTRIBUTE}{name}" for name in ATTRIBUTE_FIELDS)
     print(
         "facts about people for --where, --by and factor: person.NAME, such as person.gender; of a "

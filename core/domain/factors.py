@@ -20,10 +20,19 @@ Filters = Mapping[str, Sequence[Any]]
 """The levels that answers may have, by the name of a grouping, or of LEAVE_OUT."""
 
 CONTEXT_SET, REWRITING, ORIGIN = "context_set", "rewriting", "origin"
-GROUPINGS = ("study", *FACTORS, CONTEXT_SET, REWRITING)
-"""The columns by which answers can be compared: study, factors, and two columns made from the
-contexts of a study. `context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for
-contexts rewritten from another, else "original"; `origin` is the code of that other context."""
+SERVICE, DAY = "service", "day"
+DERIVED = (CONTEXT_SET, REWRITING, SERVICE, DAY)
+"""Groupings that no design sets: what is known of the context, the respondent and the reply. They
+have a role where somebody names them, and are pooled otherwise."""
+GROUPINGS = ("study", *FACTORS, *DERIVED)
+"""The columns by which answers can be compared: study, factors of the design, and DERIVED.
+
+`context_set` is "personas" or "conversations"; `rewriting` is "rewritten" for contexts rewritten
+from another, else "original"; `origin` is the code of that other context. `service` is the host of
+the address that was asked, "local" or "simulated", and empty for imported answers. `day` is the
+calendar day (UTC) on which the request was sent whose reply is the answer, or the last one of a
+trial without an answer; empty where no time is known. It belongs to an answer, so an
+administration that crosses midnight has two."""
 ENTITIES = ("entity", "entity_b")
 """The factors that say what an item is about; answers on one say nothing of another."""
 BANDS = ":bands"
@@ -33,14 +42,17 @@ FROM_CONTEXTS = (CONTEXT_SET, REWRITING, ORIGIN)
 
 @dataclass(frozen=True)
 class ContextColumn:
-    """A column that the context of an answer decides; `bands` of a number, from the lowest on."""
+    """A column that the context of an answer decides, or SERVICE, which its respondent decides.
+
+    `bands` are those of a number, from the lowest on.
+    """
 
     name: str
     bands: tuple[Band, ...] = ()
 
 
 Factor = str | ContextColumn
-"""A factor or an attribute of items by its name, or a column that contexts decide."""
+"""A factor or an attribute of items by its name, or a column that joins decide."""
 
 
 def factor_names(factors: Sequence[Factor]) -> tuple[str, ...]:
@@ -60,6 +72,7 @@ _PLURALS = {
     "max_tokens": "longest replies",
     CONTEXT_SET: "sets of contexts",
     REWRITING: "contexts and their rewritings",
+    DAY: "days",
 }
 
 

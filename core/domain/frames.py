@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from core.domain.factors import CONTEXT_SET, REWRITING, is_person_fact
+from core.domain.factors import DERIVED, is_person_fact
 from core.domain.study import FACTORS
 
 PEOPLE = "people"
@@ -70,7 +70,7 @@ OPTION_COUNTS = FrameSpec(
         "count",
     ),
     key=("study", "format", "item", "direction", "option", "coin", "status"),
-    optional_key=(*(f for f in FACTORS if f != "format"), CONTEXT_SET, REWRITING),
+    optional_key=(*(f for f in FACTORS if f != "format"), *DERIVED),
 )
 """A cell is one combination of the factors that the analysis and the user keep apart (columns of
 the optional key); counts are summed over all other factors.
@@ -102,7 +102,7 @@ ATTEMPT_COUNTS = FrameSpec(
         "tokens_known",
     ),
     key=("study", "format", "item", "number", "outcome", "final", "from_attempts"),
-    optional_key=(*(f for f in FACTORS if f != "format"), CONTEXT_SET, REWRITING),
+    optional_key=(*(f for f in FACTORS if f != "format"), *DERIVED),
 )
 """A cell is as in OPTION_COUNTS. `number` counts the replies to a trial's call: a reply has its
 place among them, a failure that of the reply it stood in for, and a trial without any try 0.

@@ -14,9 +14,11 @@ import pyarrow as pa
 
 from core.domain.factors import Filters, is_of_context
 from core.domain.study import CONTENT_FILTER, SETTINGS, Certainty, Layer, Status
+from core.store import people
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
 from core.store.people import passes_sql
+from core.store.respondents import SERVICE_SQL
 from core.store.scoring import point_ranges_sql, score_sql
 
 _HEDGED = "case when r.hedged then 'yes' when not r.hedged then 'no' end"
@@ -30,10 +32,22 @@ _JOINS = {
         " where outcome <> 'reply') f on f.call_id = t.call_id"
     ),
 }
+DAY_SQL = """
+coalesce(
+    (select strftime(make_timestamp(epoch_us(m.sent_at)), '%Y-%m-%d')
+        from response x join attempt m on m.attempt_id = x.attempt_id
+        where x.trial_id = t.trial_id),
+    (select strftime(make_timestamp(epoch_us(max(m.sent_at))), '%Y-%m-%d')
+        from attempt m where m.call_id = t.call_id),
+    '')
+""".strip()
+"""The day (see core/domain/factors.py) of the trial `t`; microseconds know no time zone."""
 _FILTERS = {  # filter -> expression that it compares, and the tables of that expression
     "status": ("coalesce(r.status, f.status, 'not_asked')", "rf"),
     "respondent": ("p.name", "ap"),
     "model": ("p.model", "ap"),
+    "service": (SERVICE_SQL, "ap"),
+    "day": (DAY_SQL, "t"),
     "language": ("a.language", "a"),
     "context": ("a.context", "a"),
     "entity": ("a.entity", "a"),
@@ -84,8 +98,8 @@ select t.trial_id, t.ordinal, p.name as respondent, p.model, i.code as item, a.l
     a.context, a.entity, a.entity_b, a.form, a.format, a.template, a.label_order, a.phase,
     a.items_per_call, a.history, a.temperature, a.top_p, a.max_tokens, a.repetition,
     coalesce(r.status, f.status, 'not_asked') as status, r.option,
-    r.layer, r.certainty, {_HEDGED} as hedged, r.judge,
-    coalesce(r.attempt_id, -1) as attempt_id
+    r.layer, r.certainty, {_HEDGED} as hedged, r.judge, {SERVICE_SQL} as service,
+    {DAY_SQL} as day, coalesce(r.attempt_id, -1) as attempt_id
 from asked t join administration a using (administration_id)
     join respondent p using (respondent_id) join item i using (item_id)
     left join given r using (trial_id) left join failed f on f.call_id = t.call_id
@@ -143,9 +157,17 @@ select list(distinct language), list(distinct context), list(distinct entity),
     list(distinct max_tokens), list(distinct repetition)
 from administration where study_id = ?
 """
-_RESPONDENTS = """
-select distinct p.name, p.model from respondent p
+_RESPONDENTS = f"""
+select distinct p.name, p.model, {SERVICE_SQL} from respondent p
 where p.respondent_id in (select respondent_id from administration where study_id = ?)
+"""  # noqa: S608 - all parts are constants of the program
+_DAYS = """
+select coalesce(cast(cast(make_timestamp(day * 86400000000) as date) as varchar), '')
+from (select distinct epoch_us(sent_at) // 86400000000 as day from attempt where study_id = ?)
+"""
+_ANY_WITHOUT_DAY = """
+select exists(select 1 from trial t anti join attempt m on m.call_id = t.call_id
+    where t.study_id = ?)
 """
 _ITEMS = """
 select i.code from item i join study s using (instrument_id)
@@ -243,14 +265,20 @@ def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame
 def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     """The values of each factor of a study, those of factors with one value as well.
 
-    Besides the factors: `item`, in the order of the bank; `option`, the options that were chosen;
-    and `tries`, the numbers of replies that answers took.
+    Besides the factors, and what is known of contexts, services and days: `item`, in the order of
+    the bank; `option`, the options that were chosen; and `tries`, the numbers of replies that
+    answers took.
     """
     respondents = database.rows(_RESPONDENTS, [study_id])
     factors: dict[str, list[Any]] = {
-        "respondent": [label for label, _ in respondents],
-        "model": [model for _, model in respondents],
+        name: [row[place] for row in respondents]
+        for place, name in enumerate(("respondent", "model", "service"))
     }
+    days = [day for (day,) in database.rows(_DAYS, [study_id])]
+    if len(days) > 1 and database.rows(_ANY_WITHOUT_DAY, [study_id]) == [(True,)]:
+        days.append("")  # what is not asked yet; of a single day it would make two levels
+    factors |= {"day": days}
+    factors |= people.levels_of_contexts(database, study_id)
     lists = database.row(_LEVELS, [study_id]) or ()
     factors |= {
         name: values or [] for name, values in zip(_LEVEL_COLUMNS, lists, strict=bool(lists))
@@ -299,7 +327,7 @@ def conditions(
 ) -> pd.DataFrame:
     """The combinations of these factors, or of study, that some studies asked within the filters.
 
-    Only filters by factors and by facts about people count.
+    Only filters by factors, days and facts about people count.
     """
     columns = ", ".join(f"{_EXPRESSIONS[name]} as {name}" for name in names)
     return database.frame(*_of_conditions(f"distinct {columns}", studies, filters))
@@ -333,8 +361,12 @@ def _of_conditions(columns: str, studies: Sequence[str], filters: Filters) -> tu
         if is_of_context(name) and values:
             sql += f" and {passes_sql(name, values, partial(_placeholder, parameters))}"
         expression, tables = _FILTERS.get(name, ("", "-"))
-        if values and set(tables) <= {"a", "p"}:
-            sql += f" and {expression} in ({', '.join('?' * len(values))})"
+        if values and (set(tables) <= {"a", "p"} or name == "day"):
+            passes = f"{expression} in ({', '.join('?' * len(values))})"
+            if name == "day":  # which an administration has through its trials
+                of_trials = f"select t.administration_id from trial t where {passes}"  # noqa: S608
+                passes = f"a.administration_id in ({of_trials})"
+            sql += f" and {passes}"
             parameters.extend(values)
     return sql, parameters
 

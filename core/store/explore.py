@@ -13,12 +13,23 @@ from typing import Any, Literal
 import pandas as pd
 
 from core.domain.attributes import is_attribute
-from core.domain.factors import ContextColumn, Factor, factor_names, is_of_context
+from core.domain.factors import (
+    CONTEXT_SET,
+    DAY,
+    REWRITING,
+    SERVICE,
+    ContextColumn,
+    Factor,
+    factor_names,
+    is_of_context,
+)
 from core.domain.instrument import ATTRIBUTE
 from core.domain.study import FACTORS, LEAVE_OUT, LEFT_OUT, NOT_ASKED, Status
+from core.store.answers import DAY_SQL
 from core.store.banks import FIELD_TYPES
 from core.store.database import Database
 from core.store.people import passes_sql, value_sql
+from core.store.respondents import SERVICE_SQL
 from core.store.scoring import point_ranges_sql, score_sql, without_sql
 
 _COLUMNS: Mapping[str, str] = {
@@ -27,13 +38,16 @@ _COLUMNS: Mapping[str, str] = {
     "model": "p.model",
     "item": "i.code",
     "subscale": "i.subscale",
+    **{name: value_sql(ContextColumn(name), str) for name in (CONTEXT_SET, REWRITING)},
+    SERVICE: SERVICE_SQL,
+    DAY: DAY_SQL,
 }
 _FIELDS = {f"{ATTRIBUTE}{name}": f"coalesce(cast(i.{name} as varchar), '')" for name in FIELD_TYPES}
 _OWN_ATTRIBUTE = """
 coalesce((select x.text from item_attribute x where x.item_id = i.item_id and x.name = $<name>), '')
 """.strip()
 FACTORS_AND_ITEMS = tuple(_COLUMNS)
-"""The factors of the design, then item and subscale."""
+"""The factors of the design, item and subscale, and what is known of context, service and day."""
 
 Where = Mapping[str, Sequence[str]]
 """Levels, as text, by factor, attribute or fact about people; without levels, all pass. The levels
@@ -63,9 +77,45 @@ _SCORE = score_sql(
     low="b.low",
     high="b.high",
 )
+_UNITS = """
+    a.context as unit_context, p.name as unit_respondent, a.repetition as unit_repetition,
+    i.code as unit_item, t.trial_id as unit_answer
+""".strip()
+_CLUSTERED = """
+, cell as (
+    select <names>, <summary>, count(*) as planned, count(value) as n, avg(value) as mean,
+        min(value) = max(value) as same, <unit> as unit
+    from answer group by all
+),
+cluster as (
+    select <keys>, <cluster> as cluster, sum(value - mean) as residual
+    from answer c join cell k on <joined> where value is not null group by all
+),
+error as (
+    select <names>, count(*) as units,
+        sqrt(sum(residual * residual) * count(*) / nullif(count(*) - 1, 0)) as residual
+    from cluster group by all
+)
+select k.*, coalesce(c.units, 0) as units, coalesce(c.residual / k.n, 'nan'::double) as error
+from cell k left join error c on <joined>
+"""
+"""The mean of `value` in each cell, with its standard error robust to clusters: the root of the sum
+over the clusters of the squared sums of their residuals, times G / (G - 1), divided by n. The
+clusters are the first units of UNITS of which a cell has several."""
+UNITS = ("context", "respondent", "repetition", "item", "answer")
+_UNIT = " ".join(
+    f"when min(unit_{name}) filter (value is not null)"
+    f" < max(unit_{name}) filter (value is not null) then '{name}'"
+    for name in UNITS[:-1]
+)
+# numbers are grouped faster than texts
+_CLUSTER = " ".join(f"when '{name}' then hash(unit_{name})" for name in UNITS)
+_CLUSTERED = _CLUSTERED.replace("<unit>", f"case {_UNIT} else '{UNITS[-1]}' end").replace(
+    "<cluster>", f"case unit {_CLUSTER} end"
+)
 _SCORES = f"""
 with answer as (
-    select <factors>, {_SCORE} as score, b.low, b.high
+    select <factors>, {_UNITS}, {_SCORE} as value, b.low, b.high
     {_TRIALS} join study s on s.study_id = t.study_id {_RESPONSES}
         left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
             and o.code = r.option
@@ -74,22 +124,33 @@ with answer as (
         left join item_direction d on d.item_id = i.item_id and d.form = a.form
     where t.study_id = $study <where>
 )
-select <names>, count(*) as planned, count(score) as n, avg(score) as mean,
-    case when min(score) = max(score) then 0 else stddev_samp(score) end as sd,
-    count(distinct (low, high)) filter (where score is not null) as n_ranges
-from answer group by all
-"""  # noqa: S608 - all parts are constants of the program; values are parameters
+"""
+_RANGES = "count(distinct (low, high)) filter (where value is not null) as n_ranges"
 _STATUSES = f"""
-with answer as (
-    select <factors>, coalesce(r.status, f.status, '{NOT_ASKED}') as status
+with replied as (
+    select <factors>, {_UNITS}, coalesce(r.status, f.status, '{NOT_ASKED}') as status
     {_TRIALS} {_RESPONSES} where t.study_id = $study <where>
+),
+answer as (
+    select *, case when status not in ('{NOT_ASKED}', '{LEFT_OUT}')
+        then cast(status in (<statuses>) as double) end as value
+    from replied
 )
-select <names>, count(*) as planned,
-    count(*) filter (where status not in ('{NOT_ASKED}', '{LEFT_OUT}')) as asked,
-    count(*) filter (where status in ({_USABLE})) as usable,
-    count(*) filter (where status = '{Status.REFUSED.value}') as refused
-from answer group by all
 """  # noqa: S608
+_STATUSES_OF = {"usable": _USABLE, "refused": f"'{Status.REFUSED.value}'"}
+_SHARES = f"""
+with answer as (
+    select <factors>, {_UNITS}, a.format as answer_format,
+        cast(r.option = $option as double) as value
+    {_TRIALS} {_RESPONSE} where t.study_id = $study <where>
+)
+"""
+_FORMATS = """
+count(distinct answer_format) filter (value is not null) as n_formats,
+count(distinct answer_format) filter (
+    value is not null and answer_format not in (select unnest($offering::varchar[]))
+) as n_without
+"""
 _CHOSEN = f"""
 select <factors>, a.format as answer_format, r.option as chosen, count(*) as count
 {_TRIALS} {_RESPONSE}
@@ -97,15 +158,17 @@ where t.study_id = $study <where> group by all
 """
 _ATTEMPTS = f"""
 with asked as (
-    select distinct <factors>, t.call_id {_TRIALS} where t.study_id = $study <where>
+    select distinct <factors>, t.call_id, t.administration_id
+    {_TRIALS} where t.study_id = $study <where>
 ),
-sent as (
-    select <names>, <value> as value
-    from asked join attempt m using (call_id) where m.study_id = $study
+answer as (
+    select <names>, a.context as unit_context, p.name as unit_respondent,
+        a.repetition as unit_repetition, '' as unit_item, call_id as unit_answer,
+        cast(<value> as double) as value
+    from asked join attempt m using (call_id) join administration a using (administration_id)
+        join respondent p using (respondent_id)
+    where m.study_id = $study
 )
-select <names>, count(*) as attempts, count(value) as n, avg(value) as mean,
-    case when min(value) = max(value) then 0 else stddev_samp(value) end as sd, sum(value) as total
-from sent group by all
 """  # noqa: S608
 _OFFERED = """
 select o.format, o.code, min(o.position) as position
@@ -127,19 +190,45 @@ where s.study_id = ? group by i.subscale order by min(i.position)
 
 
 def scores(database: Database, study_id: int, by: Sequence[Factor], where: Where) -> pd.DataFrame:
-    """By the factors `by`: planned answers, scored ones (`n`), mean and SD of the scores.
+    """By the factors `by`: planned answers, and the mean score with its error (see `_CLUSTERED`).
 
-    `n_ranges` is the number of different ranges of points of the formats of the scored answers.
+    `n` are the scored answers, `same` says whether all their scores are equal, `units` is the
+    number of clusters and `unit` what they are, one of UNITS. `n_ranges` is the number of different
+    ranges of points of the formats of the scored answers.
     """
-    return _grouped(database, _SCORES, study_id, by, where)
+    return _clustered(database, _SCORES, _RANGES, study_id, by, where)
 
 
-def statuses(database: Database, study_id: int, by: Sequence[Factor], where: Where) -> pd.DataFrame:
-    """By the factors `by`: planned answers, asked, usable and refused ones.
+def status_shares(
+    database: Database,
+    study_id: int,
+    by: Sequence[Factor],
+    where: Where,
+    kind: Literal["usable", "refused"],
+) -> pd.DataFrame:
+    """By the factors `by`: planned answers, those asked (`n`), and the share of one kind of them.
 
-    An answer that is left out counts as planned only.
+    Columns are as in `scores`. An answer that is left out counts as planned only.
     """
-    return _grouped(database, _STATUSES, study_id, by, where)
+    sql = _STATUSES.replace("<statuses>", _STATUSES_OF[kind])
+    return _clustered(database, sql, "", study_id, by, where)
+
+
+def chosen_shares(
+    database: Database,
+    study_id: int,
+    by: Sequence[Factor],
+    where: Where,
+    option: str,
+    offering: Sequence[str],
+) -> pd.DataFrame:
+    """By the factors `by`: planned answers, those with an option (`n`), and the share of one.
+
+    Columns are as in `scores`. `n_formats` is the number of formats of the `n`, `n_without` of
+    those that are not among `offering`, the formats that have the option.
+    """
+    more = {"option": option, "offering": list(offering)}
+    return _clustered(database, _SHARES, _FORMATS, study_id, by, where, more)
 
 
 def chosen_options(
@@ -152,14 +241,16 @@ def chosen_options(
 def attempts(
     database: Database, study_id: int, by: Sequence[Factor], where: Where, number: AttemptNumber
 ) -> pd.DataFrame:
-    """By the factors `by`: attempts, those with the number (`n`), its mean, SD and total.
+    """By the factors `by`: attempts (`planned`), the mean of a number of theirs, and its total.
 
-    An attempt at several items counts once in every combination of levels that it asks. Latency is
-    of attempts with a reply. No attempts can be left out.
+    Columns are as in `scores`. An attempt at several items counts once in every combination of
+    levels that it asks, so items are no units. Latency is of attempts with a reply. No attempts can
+    be left out.
     """
     replied = "case when m.outcome = 'reply' then m.latency_s end"
     value = replied if number == "latency_s" else f"m.{number}"
-    return _grouped(database, _ATTEMPTS.replace("<value>", value), study_id, by, where)
+    sql = _ATTEMPTS.replace("<value>", value)
+    return _clustered(database, sql, "sum(value) as total", study_id, by, where)
 
 
 def offered_options(database: Database, study_id: int) -> pd.DataFrame:
@@ -192,12 +283,31 @@ def _placeholder(parameters: dict[str, Any], value: Any) -> str:
     return f"${name}"
 
 
+def _clustered(
+    database: Database,
+    answers: str,
+    summary: str,
+    study_id: int,
+    by: Sequence[Factor],
+    where: Where,
+    more: Mapping[str, Any] | None = None,
+) -> pd.DataFrame:
+    """The rows of _CLUSTERED on a table `answer`; `summary` are further columns of a cell."""
+    tail = _CLUSTERED.replace("<summary>, ", f"{summary}, " if summary else "")
+    return _grouped(database, answers + tail, study_id, by, where, more)
+
+
 def _grouped(
-    database: Database, sql: str, study_id: int, by: Sequence[Factor], where: Where
+    database: Database,
+    sql: str,
+    study_id: int,
+    by: Sequence[Factor],
+    where: Where,
+    more: Mapping[str, Any] | None = None,
 ) -> pd.DataFrame:
     """The rows of a query grouped by these factors, of the answers that pass the filters."""
     names = [f"factor_{place}" for place in range(len(by))]  # a factor may be called "format"
-    parameters: dict[str, Any] = {"study": study_id}
+    parameters: dict[str, Any] = {"study": study_id, **(more or {})}
     if kinds := where.get(LEAVE_OUT):
         sql = sql.replace(
             _RESPONSE, _RESPONSE.replace("response", f"({without_sql(tuple(kinds))})")
@@ -221,6 +331,8 @@ def _grouped(
     for part, text in (
         ("<factors>", factors),
         ("<names>", ", ".join(names)),
+        ("<keys>", ", ".join(f"c.{name}" for name in names)),
+        ("<joined>", " and ".join(f"c.{name} is not distinct from k.{name}" for name in names)),
         ("<where>", " ".join(conditions)),
     ):
         sql = sql.replace(part, text)

@@ -24,8 +24,10 @@ from core import settings
 from core.domain.attributes import NUMBER_FIELDS, is_attribute, number_range, wanted_text
 from core.domain.factors import (
     CONTEXT_SET,
+    DAY,
     ORIGIN,
     REWRITING,
+    SERVICE,
     ContextColumn,
     Factor,
     fact_name,
@@ -47,6 +49,7 @@ from core.domain.study import (
 from core.domain.wide_scores import NOT_PLANNED, STATUSES, WideScores
 from core.store import scoring
 from core.store.database import Database
+from core.store.respondents import HOST
 from core.store.studies import frozen_study, get, revision
 
 _study = ibis.table(
@@ -75,7 +78,14 @@ _administration = ibis.table(
     name="administration",
 )
 _respondent = ibis.table(
-    {"respondent_id": "int64", "name": "string", "model": "string"}, name="respondent"
+    {
+        "respondent_id": "int64",
+        "name": "string",
+        "model": "string",
+        "kind": "string",
+        "body": "string",
+    },
+    name="respondent",
 )
 _item = ibis.table(
     {
@@ -124,8 +134,31 @@ _format = ibis.table(
     {"instrument_id": "int64", "format": "string", "midpoint": "string"}, name="answer_format"
 )
 _attempt = ibis.table(
-    {"call_id": "int64", "study_id": "int64", "outcome": "string"}, name="attempt"
+    {
+        "attempt_id": "int64",
+        "call_id": "int64",
+        "study_id": "int64",
+        "outcome": "string",
+        "sent_at": "timestamp",
+    },
+    name="attempt",
 )
+_reply_of_trial = ibis.table({"trial_id": "int64", "attempt_id": "int64"}, name="response")
+
+
+_DAY_LENGTH = 24 * 60 * 60 * 1_000_000  # microseconds
+
+
+def _epoch_us(_at: Any) -> Any:
+    """DuckDB's function: microseconds since 1970, in UTC whatever the time zone of the session."""
+    raise NotImplementedError
+
+
+_microseconds: Any = ibis.udf.scalar.builtin(
+    _epoch_us, name="epoch_us", signature=(("timestamp",), "int64")
+)
+
+
 _direction = ibis.table(
     {"item_id": "int64", "form": "string", "direction": "int8"}, name="item_direction"
 )
@@ -155,13 +188,40 @@ select * from ({sql})
 """
 """Keys that stand in the query: a join with the table of studies would lose the order."""
 
+# What no administration has as a whole: the day of an answer. A query joins the table of attempts
+# only where a filter or a group asks for days.
+
+
+def _trials_with_days(where: Where, *, named: bool = False) -> Any:
+    """Every trial, with its day where it is `named`; those of some days where a filter says so."""
+    if not named and DAY not in where:
+        return _trial
+    sent = _attempt.select("attempt_id", answer_sent=_attempt.sent_at)
+    answers = _reply_of_trial.join(sent, "attempt_id")
+    answers = answers.select("answer_sent", dated_trial=answers.trial_id)
+    tried = _attempt.group_by(dated_call=_attempt.call_id).aggregate(
+        last_sent=_attempt.sent_at.max()
+    )
+    joined = _trial.left_join(answers, _trial.trial_id == answers.dated_trial)
+    joined = joined.left_join(tried, joined.call_id == tried.dated_call)
+    at = _microseconds(ibis.coalesce(joined.answer_sent, joined.last_sent))
+    date = ibis.date("1970-01-01") + (at // _DAY_LENGTH).as_interval("D")
+    days = joined.mutate(**{DAY: ibis.coalesce(date.strftime("%Y-%m-%d"), "")})
+    if DAY in where:
+        days = days.filter(days[DAY].isin(list(map(str, where[DAY]))))
+    return days[[*_trial.columns, DAY] if named else list(_trial.columns)]
+
+
 _KEYS_AND_SCORES = ("administration", "item_key", "item_position", "ordinal", "status", "score")
 
 
-def _item_scores_expression(studies: Sequence[str] | None, where: Where) -> Any:
+def _item_scores_expression(
+    studies: Sequence[str] | None, where: Where, *, with_days: bool = False
+) -> Any:
     """ITEM_SCORES as an unbound expression, of some studies or (None) of all."""
-    joined = _scored_trials(studies, where)
+    joined = _scored_trials(studies, where, with_days=with_days)
     return joined.select(
+        *([DAY] if with_days else []),
         study=joined.study,
         **{name: joined[name] for name in FACTORS},
         administration=joined.administration_id,
@@ -187,16 +247,19 @@ def option_counts_expression(
     `administration` is one of the row's cell, `item_key` that of its item. Millions of trials are
     counted by keys, then the counts, which are few, are joined with what they are of.
     """
-    kept = tuple(dict.fromkeys(("study", "format", *factor_names(factors))))
+    days = (DAY,) if DAY in factors else ()
+    names = (name for name in factor_names(factors) if name != DAY)
+    kept = tuple(dict.fromkeys(("study", "format", *names)))
     cells = _administrations(studies, where, _of_contexts(factors))
     cells = cells.mutate(
         cell=_first_of_cell(cells, kept), cell_of_form=_first_of_cell(cells, (*kept, "form"))
     )
-    counted = _counted_trials(studies, where, cells, seed)
+    counted = _counted_trials(studies, where, cells, seed, days)
     about = cells.filter(cells.administration_id == cells.cell_of_form)
     about = about.select("cell", "cell_of_form", "study_instrument", "format", "form")
     joined = _with_options(counted.join(about, "cell_of_form"))
     return joined.group_by(
+        *days,
         administration=joined.cell,
         item_key=joined.item_id,
         direction=scoring.direction(joined),
@@ -221,14 +284,22 @@ def _first_of_cell(administrations: Any, names: Sequence[str]) -> Any:
 
 
 def _counted_trials(
-    studies: Sequence[str] | None, where: Where, cells: Any, seed: int | None
+    studies: Sequence[str] | None,
+    where: Where,
+    cells: Any,
+    seed: int | None,
+    days: tuple[str, ...],
 ) -> Any:
-    """How many trials of each item ended with each option or status, in each cell of a form."""
+    """How many trials of each item ended with each option or status, in each cell of a form.
+
+    `days` is DAY where they are counted by it.
+    """
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     answers = scoring.RESPONSE.filter(scoring.RESPONSE.study_id.isin(study.study_id))
     answers = scoring.without(answers, where.get(LEAVE_OUT, ()))
     answers = answers.select("status", "option", answered_trial=answers.trial_id)
-    joined = _trial.join(cells.select("administration_id", "cell_of_form"), "administration_id")
+    trials = _trials_with_days(where, named=bool(days))
+    joined = trials.join(cells.select("administration_id", "cell_of_form"), "administration_id")
     if any(name == "item" or is_attribute(name) for name in where):
         joined = joined.filter(joined.item_id.isin(_items(studies, where).item_key))
     joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
@@ -238,9 +309,9 @@ def _counted_trials(
         neutral = _option.filter(_option.stance == 0).select(neutral=_option.code).distinct()
         joined = joined.left_join(neutral, joined.option == neutral.neutral)
         thrown = ibis.ifelse(joined.neutral.isnull(), thrown, coin(joined.trial_id, seed))  # noqa: PD003
-    return joined.group_by("cell_of_form", "item_id", "option", "status", coin=thrown).aggregate(
-        count=joined.count(), first_asked=joined.ordinal.min()
-    )
+    return joined.group_by(
+        *days, "cell_of_form", "item_id", "option", "status", coin=thrown
+    ).aggregate(count=joined.count(), first_asked=joined.ordinal.min())
 
 
 def _cells_expression(
@@ -281,15 +352,17 @@ def item_scores(
     studies: Sequence[str],
     where: Where,
     columns: Sequence[ContextColumn] = (),
+    *,
+    with_days: bool = False,
 ) -> pd.DataFrame:
     """ITEM_SCORES frame of some studies; items in bank order, text columns categorical.
 
-    `columns` are further ones, which contexts decide.
+    `columns` are further ones, which contexts decide. With days, DAY is a column as well.
 
     Nearly all of the dozen texts in each of a million rows repeat. So rows carry only the keys of
     administration and item, and the texts of these are joined afterwards.
     """
-    rows = _read(database, _item_score_keys, studies, where).combine_chunks()
+    rows = _read(database, _item_score_keys, studies, where, (with_days,)).combine_chunks()
     administrations = _read(database, _administrations, studies, where, (tuple(columns),))
     items = _read(database, _items, studies, where)
     rows = _with_absent_rows(database, studies, where, rows, administrations, items)
@@ -305,7 +378,7 @@ def item_scores(
     }
     score_columns = _pandas(rows.drop_columns(["item_key"]))
     every = texts | {name: score_columns[name] for name in score_columns}
-    names = (*ITEM_SCORES.columns, *factor_names(columns))
+    names = (*ITEM_SCORES.columns, *factor_names(columns), *([DAY] if with_days else []))
     return pd.DataFrame({name: every[name] for name in names}, copy=False)
 
 
@@ -406,8 +479,8 @@ def _may_lack_rows(
 
     `shape` is the number of administrations and of items that have `n_rows` rows.
     """
-    if not _any_imported(database, studies):
-        return False
+    if not _any_imported(database, studies) or "" not in where.get(DAY, ("",)):
+        return False  # what has no row has no day
     # with fewer administrations, an item that none of them answered would not be among the items
     whole = all(name in ("item", LEAVE_OUT) or is_attribute(name) for name in where)
     return not whole or shape[0] * shape[1] != n_rows
@@ -523,6 +596,7 @@ def _with_absent_rows(
         "ordinal": np.full(len(item), _LAST_ORDINAL),
         "status": [NO_ROW] * len(item),
         "score": pa.nulls(len(item), pa.float64()),
+        DAY: [""] * len(item),
     }
     more = pa.table({name: absent[name] for name in rows.column_names}).cast(rows.schema)
     return pa.concat_tables([rows, more]).combine_chunks()
@@ -791,11 +865,12 @@ def _contexts(studies: Sequence[str] | None, where: Where, columns: Sequence[Con
 def _trials(studies: Sequence[str] | None, where: Where) -> Any:
     """The trials of these studies that pass the filters."""
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
-    trials = _trial.filter(_trial.study_id.isin(study.study_id))
+    trials = _trials_with_days(where)
+    trials = trials.filter(trials.study_id.isin(study.study_id))
     of_items = {name for name in where if name == "item" or is_attribute(name)}
     if of_items:
         trials = trials.filter(trials.item_id.isin(_items(studies, where).item_key))
-    if set(where) - of_items - {LEAVE_OUT}:
+    if set(where) - of_items - {LEAVE_OUT, DAY}:
         wanted = _administrations(studies, where).administration_id
         trials = trials.filter(trials.administration_id.isin(wanted))
     return trials
@@ -1004,11 +1079,13 @@ def _count_options(
     own: tuple[Factor, ...],
     seed: int | None,
 ) -> pd.DataFrame:
+    of_cells = tuple(one for one in own if one != DAY)
     rows = _counted_options(database, studies, where, (own, seed))
-    absent = _read_absent_counts(database, studies, where, own)
+    absent = _read_absent_counts(database, studies, where, of_cells)
     if absent is not None:
-        rows = _with_more(rows, absent, option="", status=NO_ROW, first_asked=_LAST_ORDINAL)
-    cells = _read(database, _cells_expression, studies, where, (own,))
+        constants = {"option": "", "status": NO_ROW, "first_asked": _LAST_ORDINAL, DAY: ""}
+        rows = _with_more(rows, absent, **constants)
+    cells = _read(database, _cells_expression, studies, where, (of_cells,))
     items = _read(database, _items, studies, {})
     counted = _pandas(rows.drop_columns(["administration", "item_key", "count"]))
     columns: dict[str, Any] = {
@@ -1018,7 +1095,8 @@ def _count_options(
         **{name: counted[name].to_numpy(np.float64) for name in ("position", "stance", "coin")},
         "count": rows.column("count").to_numpy(),
     }
-    asked = counted["first_asked"].groupby(rows.column("administration").to_numpy())
+    days = [_text_ranks(columns[DAY])] if DAY in own else []
+    asked = counted["first_asked"].groupby([rows.column("administration").to_numpy(), *days])
     order = np.lexsort(
         [  # the same rows are in the same order, whatever counted them
             columns["coin"],
@@ -1027,6 +1105,7 @@ def _count_options(
             _text_ranks(columns["option"]),
             columns["position"],
             asked.transform("min"),
+            *days,
             columns["item_position"],
             _places_in(studies, columns["study"]),
         ]
@@ -1132,12 +1211,13 @@ def _count_attempts(
     database: Database, studies: Sequence[str], where: Where, own: tuple[Factor, ...]
 ) -> pd.DataFrame:
     table = _read(database, _attempt_counts_expression, studies, where, (own,))
-    absent = _read_absent_counts(database, studies, where, own)
+    of_cells = tuple(one for one in own if one != DAY)
+    absent = _read_absent_counts(database, studies, where, of_cells)
     if absent is not None:
         # as a row has the texts of its cell and item, absent ones get them from their keys
         columns = {
             **_columns_by_key(
-                _read(database, _cells_expression, studies, where, (own,)),
+                _read(database, _cells_expression, studies, where, (of_cells,)),
                 "administration",
                 absent.column("administration"),
             ),
@@ -1145,7 +1225,7 @@ def _count_attempts(
                 _read(database, _items, studies, {}), "item_key", absent.column("item_key")
             ),
         }
-        names = ("study", "format", *factor_names(own), "item", "item_position")
+        names = ("study", "format", *factor_names(of_cells), "item", "item_position")
         more = pd.DataFrame({name: columns[name] for name in names})
         more["count"] = absent.column("count").to_numpy()
         more = more.groupby(list(names), observed=True, dropna=False).sum().reset_index()
@@ -1160,8 +1240,10 @@ def _count_attempts(
             tokens_out=0.0,
             tokens_known=0,
             first_asked=_LAST_ORDINAL,
+            **{DAY: ""},
         )
-    names = ("study", "item_position", "first_asked", "number", "outcome")
+    days = [DAY] if DAY in own else []
+    names = ("study", "item_position", *days, "first_asked", "number", "outcome")
     frame = _pandas(table.sort_by([(name, "ascending") for name in names]))
     return frame[
         ["study", *factor_names(own), *(n for n in ATTEMPT_COUNTS.columns if n != "study")]
@@ -1191,7 +1273,8 @@ def _attempt_counts_expression(
     """ATTEMPT_COUNTS as an unbound expression: one row for each trial and try, counted."""
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     items = _items(studies, where)
-    trials = _trial.filter(_trial.study_id.isin(study.study_id))
+    trials = _trials_with_days(where, named=DAY in factors)
+    trials = trials.filter(trials.study_id.isin(study.study_id))
     trials = trials.mutate(n_trials=trials.count().over(ibis.window(group_by=trials.call_id)))
     asked = _administrations(studies, where, _of_contexts(factors))
     trials = trials.join(asked, "administration_id")
@@ -1283,7 +1366,9 @@ def _answer_kinds_expression(studies: Sequence[str] | None, where: Where) -> Any
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     answers = scoring.RESPONSE.filter(scoring.RESPONSE.study_id.isin(study.study_id))
     if set(where) - {LEAVE_OUT}:
-        trials = _trial.join(_administrations(studies, where), "administration_id")
+        trials = _trials_with_days(where).join(
+            _administrations(studies, where), "administration_id"
+        )
         trials = trials.filter(trials.item_id.isin(_items(studies, where).item_key))
         answers = answers.filter(answers.trial_id.isin(trials.trial_id))
     kinds = {kind: scoring.is_left_out(answers, [kind]).sum() for kind in LEFT_OUT_KINDS}
@@ -1297,9 +1382,10 @@ def _answer_kinds_expression(studies: Sequence[str] | None, where: Where) -> Any
     )
 
 
-def _item_score_keys(studies: Sequence[str] | None, where: Where) -> Any:
+def _item_score_keys(studies: Sequence[str] | None, where: Where, with_days: bool) -> Any:
     """ITEM_SCORES with keys in place of the columns of administration and item."""
-    return _item_scores_expression(studies, where).select(*_KEYS_AND_SCORES)
+    rows = _item_scores_expression(studies, where, with_days=with_days)
+    return rows.select(*_KEYS_AND_SCORES, *([DAY] if with_days else []))
 
 
 def _administrations(
@@ -1307,7 +1393,8 @@ def _administrations(
 ) -> Any:
     """Administrations of these studies that pass the filters, with their factors.
 
-    `columns` are further ones, which the contexts decide.
+    `columns` are further ones, which the contexts decide, or the respondents (SERVICE). A filter by
+    day is one of trials.
     """
     study = _study if studies is None else _study.filter(_study.code.isin(list(studies)))
     administration = _administration
@@ -1318,29 +1405,45 @@ def _administrations(
             joined = _with_columns_of_contexts(administration, [ContextColumn(name)])
             passing = joined.filter(joined[name].isin(list(values)))
             administration = passing[administration.columns]
-        elif name not in ("respondent", "model", "item", LEAVE_OUT) and not is_attribute(name):
+        elif name not in (*_OF_RESPONDENTS, "item", LEAVE_OUT, DAY) and not is_attribute(name):
             administration = administration.filter(administration[name].isin(list(values)))
     respondent = _respondent
-    for name, column in (("respondent", "name"), ("model", "model")):
+    if any(name == SERVICE for name in (*where, *factor_names(columns))):
+        respondent = respondent.mutate(
+            service=ibis.cases(
+                (respondent.kind == "api", respondent.body.re_extract(HOST, 1)),
+                (respondent.kind == "imported", ""),
+                else_=respondent.kind,
+            )
+        )
+    for name, column in _OF_RESPONDENTS.items():
         if name in where:
             respondent = respondent.filter(respondent[column].isin(list(where[name])))
     study = study.select(
         study=study.code, study_key=study.study_id, study_instrument=study.instrument_id
     )
+    service = [SERVICE] if SERVICE in factor_names(columns) else []
     people = respondent.select(
-        person=respondent.respondent_id, respondent=respondent.name, model=respondent.model
+        *service,
+        person=respondent.respondent_id,
+        respondent=respondent.name,
+        model=respondent.model,
     )
     joined = administration.join(study, administration.study_id == study.study_key)
     joined = joined.join(people, joined.respondent_id == people.person)
     facts = [further for further in columns if is_person_fact(further.name)]
-    if len(facts) < len(columns):
-        others = [further for further in columns if further not in facts]
+    others = [one for one in columns if one not in facts and one.name != SERVICE]
+    if others:
         joined = _with_columns_of_contexts(joined, others)
     for fact in facts:
         joined = _with_fact(joined, fact)
     return joined.select(
         "administration_id", "study", "study_instrument", *FACTORS, *factor_names(columns)
     )
+
+
+_OF_RESPONDENTS = {"respondent": "name", "model": "model", SERVICE: SERVICE}
+"""Factors that the respondent decides, with their columns."""
 
 
 def _with_columns_of_contexts(administrations: Any, columns: Sequence[ContextColumn]) -> Any:
@@ -1475,7 +1578,7 @@ def _within(number: Any, low: float, high: float) -> Any:
     return ibis.coalesce(within, False)
 
 
-def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
+def _scored_trials(studies: Sequence[str] | None, where: Where, *, with_days: bool = False) -> Any:
     items = _items(studies, where)
     answers = scoring.without(scoring.RESPONSE, where.get(LEAVE_OUT, ()))
     answers = answers.select("status", "option", answered_trial="trial_id", given="score")
@@ -1489,7 +1592,7 @@ def _scored_trials(studies: Sequence[str] | None, where: Where) -> Any:
             administrations.format == ranges.range_format,
         ],
     )
-    joined = _trial.join(administrations, "administration_id")
+    joined = _trials_with_days(where, named=with_days).join(administrations, "administration_id")
     joined = joined.join(items, joined.item_id == items.item_key)
     joined = joined.left_join(answers, joined.trial_id == answers.answered_trial)
     return _with_options(_with_status(joined))

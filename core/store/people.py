@@ -143,6 +143,17 @@ then 'rewritten' else 'original' end
 }
 
 
+def levels_of_contexts(database: Database, study_id: int) -> dict[str, list[str]]:
+    """The levels that the contexts of a study have, of what is known of contexts."""
+    columns = ", ".join(f"{sql} as {name}" for name, sql in _OF_CONTEXTS.items())
+    asked = database.frame(
+        f"select distinct {columns} from (select distinct study_id, context from administration "  # noqa: S608
+        "where study_id = ?) a",
+        [study_id],
+    )
+    return {name: asked[name].unique().tolist() for name in _OF_CONTEXTS}
+
+
 def passes_sql(name: str, values: Sequence[Any], parameter: Callable[[Any], str]) -> str:
     """A condition on the administration `a`: its person has one of these values of a fact.
 
@@ -171,7 +182,12 @@ def passes_sql(name: str, values: Sequence[Any], parameter: Callable[[Any], str]
 
 
 def value_sql(column: ContextColumn, parameter: Callable[[Any], str]) -> str:
-    """The value of a fact, or its band, of the person of the administration `a`; empty for none."""
+    """The value of a fact, or its band, of the person of the administration `a`; empty for none.
+
+    Also the kind of its context, or whether it was rewritten.
+    """
+    if column.name in _OF_CONTEXTS:
+        return _OF_CONTEXTS[column.name]
     value = "v.value"
     if column.bands:
         bands = [

@@ -10,6 +10,13 @@ from core.store.database import Database
 
 # Respondents. The table respondent_shelf lists those on offer.
 
+HOST = '"base_url": *"[a-z]+://([^/"]*)'
+"""A regular expression of the host of the address in the body of a respondent."""
+SERVICE_SQL = f"""
+case p.kind when 'api' then regexp_extract(p.body, '{HOST}', 1) when 'imported' then ''
+    else p.kind end
+""".strip()
+"""The service (see core/domain/factors.py) of the respondent `p`."""
 _ADD_RESPONDENT = """
 insert into respondent values (?, ?, ?, ?, ?, now(), ?) on conflict do nothing
 """

@@ -86,7 +86,7 @@ def test_a_view_on_the_first_screen_is_kept_and_leads_to_its_analysis(browser, p
     choose(page, "Measure", "Mean score")
     expect(page.get_by_text("Mean score: from")).to_be_visible()
     choose(page, "Axis", "Language")
-    # drawn after the table, and not while the view has subscales
+    # drawn after the table
     expect(page.get_by_text("Tick a row of the table")).to_be_visible()
     settled(page)
     settled(page)  # while a page is drawn anew, its old table stands beside the new one

@@ -146,3 +146,23 @@ def test_undefined_rows_say_why(workspace):
     imports.import_tidy(workspace, "s.csv", text.encode())
     at = open_page("explore", study="s", measure="entropy", axis="item")
     assert shown(at)["Remark"].tolist() == ["", "No answer chose an option."]
+
+
+def test_a_view_by_days_names_its_units_and_leads_to_the_replies_of_a_day(workspace):
+    lines = ["study,instrument,item,model,context,answer,time"]
+    for place, context in enumerate("abcdef"):
+        hour = f"2026-01-0{1 + place % 2}T10:00:00Z"
+        lines += [
+            f"s,attitudes_20,nature_0{n},m,{context},{1 + (n * place) % 5},{hour}" for n in (1, 2)
+        ]
+    imports.import_tidy(workspace, "s.csv", "\n".join(lines).encode())
+    at = open_page("explore", study="s", measure="mean_score", axis="day")
+    assert shown(at)["Day"].tolist() == ["2026-01-01", "2026-01-02"]
+    assert shown(at)[["n", "Units"]].values.tolist() == [[6, 3], [6, 3]]
+    assert any("contexts as independent" in text.value for text in at.caption)
+    assert "Day" in control_of(at, "axis", "s").options
+    links = [link.proto for link in at.main.get("page_link")]
+    assert [link.label for link in links] == ["Replies behind the chart"]
+    at = open_page("answers", study="s", day="2026-01-02")
+    (answers,) = [table.value for table in at.dataframe if "Item" in table.value]
+    assert answers["Day"].tolist() == ["2026-01-02"] * 6

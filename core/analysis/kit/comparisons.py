@@ -26,7 +26,7 @@ from core.analysis.kit.sentences import (
 )
 from core.domain import tables
 from core.domain.attributes import is_attribute
-from core.domain.factors import CONTEXT_SET, REWRITING, grouping_title, level_text
+from core.domain.factors import CONTEXT_SET, REWRITING, SERVICE, grouping_title, level_text
 from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable, Unit
@@ -216,7 +216,7 @@ def ways_of_asking(frame: pd.DataFrame, apart: Sequence[str]) -> WaysOfAsking:
     Repetitions are no way of asking. A respondent and its model follow from each other.
     """
     taken = {*apart, "repetition"}
-    if taken & {"model", "respondent"}:
+    if taken & {"model", "respondent", SERVICE}:
         taken |= {"model", "respondent"}
     if taken & {CONTEXT_SET, REWRITING}:
         taken.add("context")
@@ -289,7 +289,12 @@ def _levels_text(labels: Sequence[Any], codes: Integers) -> str:
 # Groups in pairs.
 
 MOST_PAIRS = 300
-_PART_OF = {"model": "respondent", CONTEXT_SET: "context", REWRITING: "context"}
+_PART_OF = {
+    "model": "respondent",
+    SERVICE: "respondent",
+    CONTEXT_SET: "context",
+    REWRITING: "context",
+}
 """Factors that follow from another: two groups that differ in the other may differ in them too."""
 
 

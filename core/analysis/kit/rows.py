@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, is_person_fact
+from core.domain.factors import DERIVED, ORIGIN, is_person_fact
 from core.domain.frames import HIGHEST, LOWEST, OPTION_POINTS, PEOPLE
 from core.domain.study import FACTORS, Status
 from core.domain.wide_scores import NOT_PLANNED, STATUSES, ItemScores, WideScores
@@ -446,7 +446,7 @@ _AVERAGED_UNIT = "one administration: a respondent answering the bank under one 
 _PEOPLE_UNIT = (
     "one administration: a person, or a respondent under one context, answering the bank once"
 )
-_IDENTITY = ("study", *FACTORS, CONTEXT_SET, REWRITING, ORIGIN)
+_IDENTITY = ("study", *FACTORS, *DERIVED, ORIGIN)
 
 
 def rows_are_people(item_scores: ItemScores) -> bool:

@@ -21,7 +21,7 @@ from core.analysis.kit.rows import (
     with_columns,
 )
 from core.domain.attributes import is_attribute
-from core.domain.factors import CONTEXT_SET, ENTITIES, ORIGIN, REWRITING
+from core.domain.factors import CONTEXT_SET, ENTITIES, ORIGIN, REWRITING, SERVICE
 from core.domain.frames import PEOPLE
 from core.domain.notes import Place, about
 from core.domain.numbers import cell_number, count_text
@@ -340,7 +340,11 @@ def level_name(level: Any) -> Any:
 
 # Independent units: what the administrations of a comparison are repetitions of.
 
-_FOLLOWS_FROM = {"model": ("respondent",), "respondent": ("model",)}
+_FOLLOWS_FROM = {
+    "model": ("respondent",),
+    "respondent": ("model",),
+    SERVICE: ("respondent", "model"),
+}
 _UNITS = ("context", *ENTITIES, "respondent")
 """Factors whose levels are individuals, the first one that varies before the others."""
 

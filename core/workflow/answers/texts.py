@@ -13,7 +13,7 @@ import pandas as pd
 from core.analysis.kit import word_lists
 from core.collect.ratings import parse_rating
 from core.collect.replies.reasoning import with_known_marks
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, is_of_context
+from core.domain.factors import CONTEXT_SET, DERIVED, ORIGIN, REWRITING, is_of_context
 from core.domain.frames import ITEM_SCORES, RATINGS
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import FACTORS, ReasoningMarks, Status
@@ -283,7 +283,9 @@ def _score_rows(cases: pd.DataFrame, scores: pd.DataFrame, measure: str) -> pd.D
         )
         for name in scores
     ]
-    of_contexts = [name for name in map(str, cases) if is_of_context(name) or name == ORIGIN]
+    of_contexts = [
+        name for name in map(str, cases) if is_of_context(name) or name in (*DERIVED, ORIGIN)
+    ]
     return pd.concat(parts, ignore_index=True)[[*ITEM_SCORES.columns, *of_contexts]]
 
 

@@ -23,6 +23,7 @@ from core.analysis.kit.rows import administrations_of, average_over
 from core.analysis.kit.sentences import with_levels_named
 from core.analysis.quality.template_pilot import proposed_templates
 from core.collect import simulated
+from core.domain.attributes import is_attribute
 from core.domain.factors import Filters
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL
@@ -411,7 +412,7 @@ def _load_inputs(
         *roles.cautions(workspace, analysis, administrations_of(rows), chosen),
     )
     if not isinstance(rows, WideScores):
-        rows = item_attributes.split_administrations(rows, by)
+        rows = item_attributes.split_administrations(rows, filter(is_attribute, by))
     words = "" if analysis.rows_by else roles.averaging_words(asked, over)  # it says so itself
     words += item_attributes.unit_words(by)
     return _Inputs(rows, chosen, notes, cautions, words, of_factors)

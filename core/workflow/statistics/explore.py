@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -14,14 +14,14 @@ import pandas as pd
 from core.analysis.kit.registry import ComparedFactor
 from core.analysis.kit.scores import level_name, level_sort_key
 from core.domain.attributes import is_attribute
-from core.domain.factors import grouping_title, is_of_context, is_person_fact
+from core.domain.factors import DERIVED, grouping_title, is_person_fact
 from core.domain.numbers import count_text, number_text
 from core.domain.results import ResultTable, Unit
 from core.domain.study import LEAVE_OUT, SETTINGS
-from core.domain.tables import count, factor_columns, high_end, low_end, number, remark
+from core.domain.tables import count, factor_columns, high_end, low_end, number, remark, text
 from core.errors import NotEnoughData
 from core.export import DECIMALS
-from core.stats.distributions import wilson_interval
+from core.stats.distributions import clustered_share_interval
 from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
 from core.stats.repeatability import entropies
@@ -31,20 +31,18 @@ from core.store.explore import FACTORS_AND_ITEMS, AttemptNumber
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing
 from core.workflow.designs import studies as studies_designs
-from core.workflow.statistics import analyses, item_attributes, left_out, person_facts
+from core.workflow.statistics import analyses, item_attributes, left_out, person_facts, roles
 from core.workflow.workspace import Workspace
 
 __all__ = ["FACTORS_AND_ITEMS"]
 
 # The measures.
 
-_MEAN_INTERVAL = "95% interval of the mean by Student's t"
-_SHARE_INTERVAL = "95% interval of the share by Wilson (1927) doi:10.1080/01621459.1927.10502953"
-_OF_ANSWERS = (
-    ". It takes the answers as independent. Answers of one respondent are not, so the interval is "
-    "a guide; an analysis tests a difference."
+_MEAN_INTERVAL = "95% interval of the mean by Student's t, with an error robust to clusters."
+_SHARE_INTERVAL = (
+    "95% interval of the share by Wilson on the effective number of answers (Franco and others, "
+    "2019, doi:10.1093/jssam/smy019)."
 )
-_OF_ATTEMPTS = ". It takes the attempts as independent."
 
 
 @dataclass(frozen=True)
@@ -84,7 +82,7 @@ MEASURES: tuple[Measure, ...] = (
         "Mean of the score points after reverse-keying. Answers without points are left out.",
         "Answers with a score.",
         "Planned answers without a score.",
-        _MEAN_INTERVAL + _OF_ANSWERS,
+        _MEAN_INTERVAL,
     ),
     Measure(
         "option_share",
@@ -93,7 +91,7 @@ MEASURES: tuple[Measure, ...] = (
         "Answers that chose the option / answers that chose any option.",
         "Answers that chose an option.",
         "Planned answers without an option.",
-        _SHARE_INTERVAL + _OF_ANSWERS,
+        _SHARE_INTERVAL,
     ),
     Measure(
         "usable",
@@ -102,7 +100,7 @@ MEASURES: tuple[Measure, ...] = (
         "Replies with an option or a score / questions asked. An error counts as asked.",
         "Questions asked.",
         "Planned questions not asked yet, and answers left out.",
-        _SHARE_INTERVAL + _OF_ANSWERS,
+        _SHARE_INTERVAL,
     ),
     Measure(
         "refused",
@@ -111,7 +109,7 @@ MEASURES: tuple[Measure, ...] = (
         "Replies that refuse to answer / questions asked. An error counts as asked.",
         "Questions asked.",
         "Planned questions not asked yet, and answers left out.",
-        _SHARE_INTERVAL + _OF_ANSWERS,
+        _SHARE_INTERVAL,
     ),
     Measure(
         "entropy",
@@ -131,7 +129,7 @@ MEASURES: tuple[Measure, ...] = (
         "Mean number of tokens of a prompt, as the service counts them." + _SHARED_CALL,
         _ATTEMPTS_N,
         _ATTEMPTS_MISSING,
-        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        _MEAN_INTERVAL,
         "tokens_in",
         "Tokens in total",
     ),
@@ -143,7 +141,7 @@ MEASURES: tuple[Measure, ...] = (
         + _SHARED_CALL,
         _ATTEMPTS_N,
         _ATTEMPTS_MISSING,
-        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        _MEAN_INTERVAL,
         "tokens_out",
         "Tokens in total",
     ),
@@ -154,7 +152,7 @@ MEASURES: tuple[Measure, ...] = (
         "Mean seconds from sending to the reply, of attempts with a reply." + _SHARED_CALL,
         _ATTEMPTS_N,
         _ATTEMPTS_MISSING,
-        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        _MEAN_INTERVAL,
         "latency_s",
     ),
     Measure(
@@ -165,7 +163,7 @@ MEASURES: tuple[Measure, ...] = (
         + _SHARED_CALL,
         _ATTEMPTS_N,
         _ATTEMPTS_MISSING,
-        _MEAN_INTERVAL + _OF_ATTEMPTS,
+        _MEAN_INTERVAL,
         "cost",
         "US$ in total",
         1000,
@@ -232,7 +230,7 @@ def view_from_address(address: Mapping[str, Sequence[str]]) -> View | None:
     where = {
         name: tuple(map(str, levels))
         for name, levels in address.items()
-        if levels and (name == LEAVE_OUT or is_factor(name) or is_of_context(name))
+        if levels and (name == LEAVE_OUT or is_factor(name))
     }
     view = View(**named, where=where)
     _check(view)
@@ -249,7 +247,7 @@ def _check(view: View) -> None:
     measure = measure_of(view.measure)
     left_out.require_kinds(view.where.get(LEAVE_OUT, ()))
     for name in (*view.factors, *(name for name in view.where if name != LEAVE_OUT)):
-        if not is_factor(name) and not (name in view.where and is_of_context(name)):
+        if not is_factor(name):
             raise NotEnoughData(
                 f"There is no factor '{name}'.",
                 f"Use: {', '.join(FACTORS_AND_ITEMS)}, a fact such as person.gender, or an "
@@ -354,7 +352,7 @@ def default_view(workspace: Workspace, study: str) -> View:
     free = {
         name: len(values)
         for name, values in levels.items()
-        if name not in (color, panel, "model")
+        if name not in (color, panel, "model", *DERIVED)
         and len(values) <= _MOST_ON_AXIS
         and not is_attribute(name)
         and not is_person_fact(name)
@@ -387,8 +385,9 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     """The measure of a view, a row for each combination of levels that the study has.
 
     The columns are the factors (panel, axis, color), `value`, `ci_low` and `ci_high` where the
-    measure has an interval, `total` where it has a sum, `n`, `missing`, and `remark`, which says
-    why a number is undefined (NaN).
+    measure has an interval, `n`, `missing`, `units` and `unit` of the interval (see
+    `interval_words`), `total` where the measure has a sum, and `remark`, which says why a number is
+    undefined (NaN).
 
     Raises
     ------
@@ -402,7 +401,6 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
     measure = measure_of(view.measure)
     if measure.attempt_number:
         left_out.refuse(view.where, "attempts")
-    record = studies.frozen_study(workspace.database, study)
     counts = _read(workspace, study, measure, view)
     if counts.empty:
         raise NotEnoughData(
@@ -417,8 +415,7 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
             f"This view has more than {count_text(MOST_CELLS, 'combination')} of levels.",
             "Choose fewer factors, or filter their levels.",
         )
-    cells = _cells(workspace, record.study_id, measure, view, counts)
-    frame = _in_order(workspace, study, cells, factors)
+    frame = _in_order(workspace, study, _cells(measure, factors, counts), factors)
     columns = [*factor_columns(factors)]
     named = name_list([grouping_title(name).lower() for name in factors])
     columns.append(number("value", _value_title(measure, view), measure.unit, measure.help))
@@ -431,6 +428,17 @@ def count_view(workspace: Workspace, study: str, view: View) -> ResultTable:
         count("n", "n", measure.n_help),
         count("missing", "Missing", measure.missing_help),
     ]
+    if measure.interval:
+        words = {
+            **_UNIT_WORDS,
+            "context": roles.people_words(workspace, [study]) or "contexts",
+            "answer": "attempts" if measure.attempt_number else "answers",
+        }
+        frame = frame.assign(unit=frame["unit"].map(words))
+        columns += [
+            count("units", "Units", "Contexts, or whatever else the interval is computed from."),
+            text("unit", "Unit", "What the interval takes as independent."),
+        ]
     if measure.total_title:
         columns.append(number("total", measure.total_title, help="Sum over the attempts of n."))
     columns.append(remark("Why a number of the row is undefined."))
@@ -450,47 +458,40 @@ def left_out_notes(workspace: Workspace, study: str, view: View) -> tuple[str, .
 
 
 def _read(workspace: Workspace, study: str, measure: Measure, view: View) -> pd.DataFrame:
-    """What the database counts for the measure."""
-    study_id = studies.frozen_study(workspace.database, study).study_id
+    """What the database counts for the measure: a row for each combination of levels."""
+    database = workspace.database
+    study_id = studies.frozen_study(database, study).study_id
     facts = person_facts.fact_columns(workspace, [study], view.factors)
     columns = {column.name: column for column in facts}
     factors = [columns.get(name, name) for name in view.factors]
     if measure.attempt_number:
-        return store.attempts(
-            workspace.database, study_id, factors, view.where, measure.attempt_number
-        )
-    count = {
-        "mean_score": store.scores,
-        "option_share": store.chosen_options,
-        "entropy": store.chosen_options,
-        "usable": store.statuses,
-        "refused": store.statuses,
-    }[measure.code]
-    return count(workspace.database, study_id, factors, view.where)
+        return store.attempts(database, study_id, factors, view.where, measure.attempt_number)
+    if measure.code == "mean_score":
+        return store.scores(database, study_id, factors, view.where)
+    if measure.code == "entropy":
+        counts = store.chosen_options(database, study_id, factors, view.where)
+        return _option_counts(counts, list(view.factors))
+    if measure.of_option:
+        offered = store.offered_options(database, study_id)
+        offering = offered.loc[offered["code"] == view.option, "format"].tolist()
+        return store.chosen_shares(database, study_id, factors, view.where, view.option, offering)
+    kind: Literal["usable", "refused"] = "usable" if measure.code == "usable" else "refused"
+    return store.status_shares(database, study_id, factors, view.where, kind)
 
 
-def _cells(
-    workspace: Workspace, study_id: int, measure: Measure, view: View, counts: pd.DataFrame
-) -> pd.DataFrame:
+def _cells(measure: Measure, factors: list[str], counts: pd.DataFrame) -> pd.DataFrame:
     """A row for each combination of levels with all numbers of the measure."""
-    factors = list(view.factors)
-    if measure.code in ("option_share", "entropy"):
-        offered = store.offered_options(workspace.database, study_id)
-        formats = set(offered.loc[offered["code"] == view.option, "format"])
-        counts = _option_counts(counts, factors, view.option, formats)
     compute: Callable[[_Row], _ViewCell]
-    if measure.attempt_number:
-        compute = _mean_of_attempts(measure.per)
-    elif measure.code == "mean_score":
-        compute = _mean_score
-    elif measure.code == "entropy":
+    if measure.code == "entropy":
         compute = _entropy
-    elif measure.of_option:
-        compute = _share_of_option
+    elif measure.unit == "proportion":
+        compute = _share_of_option if measure.of_option else _share_of_status
+    elif measure.attempt_number:
+        compute = _mean_of_attempts(measure.per)
     else:
-        compute = _share_of_status(measure.code)
+        compute = _mean_score
     rows = [vars(compute({str(k): v for k, v in row.items()})) for row in counts.to_dict("records")]
-    more = ["total"] if measure.total_title else []
+    more = [name for name in ("unit", "units", "total") if name in counts]
     return counts[[*factors, *more]].join(pd.DataFrame(rows))
 
 
@@ -498,99 +499,132 @@ def _undefined(n: int, missing: int, remark: str) -> _ViewCell:
     return _ViewCell(math.nan, math.nan, math.nan, n, missing, remark)
 
 
-def _mean(mean: float, sd: float, n: int, missing: int, noun: str) -> _ViewCell:
-    """A mean with its interval, from the moments that the database gives."""
+_ALIKE = 1e-12
+"""Means of clusters that differ by no more than this part of them differ by rounding alone."""
+
+
+def _mean(row: _Row, noun: str, per: int = 1) -> _ViewCell:
+    """A mean with its interval, from what the database gives."""
+    n, missing, units = int(row["n"]), int(row["planned"] - row["n"]), int(row["units"])
     if not n:
         return _undefined(0, missing, f"No {noun}.")
+    mean, error = per * row["mean"], per * row["error"]
+    no_interval = ""
     if n < 2:
-        return _ViewCell(mean, math.nan, math.nan, n, missing, f"One {noun}: no interval.")
-    if not sd > 0:
-        remark = f"Every {noun} is the same: no interval."
-        return _ViewCell(mean, math.nan, math.nan, n, missing, remark)
-    return _ViewCell(mean, *mean_interval(Summary(mean, sd, n)), n, missing)
+        no_interval = f"One {noun}: no interval."
+    elif row["same"]:
+        no_interval = f"Every {noun} is the same: no interval."
+    elif error <= _ALIKE * abs(mean):
+        no_interval = f"The means of all {_UNIT_WORDS[row['unit']]} are the same: no interval."
+    if no_interval:
+        return _ViewCell(mean, math.nan, math.nan, n, missing, no_interval)
+    low, high = mean_interval(Summary(mean, error * math.sqrt(units), units))
+    return _ViewCell(mean, low, high, n, missing)
 
 
 def _mean_score(row: _Row) -> _ViewCell:
-    n, missing = int(row["n"]), int(row["planned"] - row["n"])
     if row["n_ranges"] > 1:
-        return _undefined(n, missing, _FORMATS_REASON)
-    return _mean(row["mean"], row["sd"], n, missing, "score")
+        return _undefined(int(row["n"]), int(row["planned"] - row["n"]), _FORMATS_REASON)
+    return _mean(row, "score")
 
 
 def _mean_of_attempts(per: int) -> Callable[[_Row], _ViewCell]:
-    def compute(row: _Row) -> _ViewCell:
-        n, missing = int(row["n"]), int(row["attempts"] - row["n"])
-        return _mean(per * row["mean"], per * row["sd"], n, missing, "number of an attempt")
-
-    return compute
+    return lambda row: _mean(row, "number of an attempt", per)
 
 
-_interval_of_share = lru_cache(maxsize=4096)(wilson_interval)
+_interval_of_share = lru_cache(maxsize=4096)(clustered_share_interval)
 """Rows of a view often have the same counts."""
 
 
-def _share(successes: int, n: int, missing: int, nothing: str) -> _ViewCell:
+def _share(row: _Row, nothing: str) -> _ViewCell:
+    n, missing = int(row["n"]), int(row["planned"] - row["n"])
     if not n:
         return _undefined(0, missing, nothing)
-    return _ViewCell(successes / n, *_interval_of_share(successes, n), n, missing)
+    share = float(row["mean"])
+    low, high = _interval_of_share(share, n, float(row["error"]), int(row["units"]))
+    return _ViewCell(share, low, high, n, missing)
 
 
-def _share_of_status(status: str) -> Callable[[_Row], _ViewCell]:
-    def compute(row: _Row) -> _ViewCell:
-        asked = int(row["asked"])
-        missing = int(row["planned"]) - asked
-        return _share(int(row[status]), asked, missing, "No question is asked yet.")
-
-    return compute
-
-
-def _option_counts(
-    counts: pd.DataFrame, factors: list[str], option: str, formats: set[str]
-) -> pd.DataFrame:
-    """A row for each combination of levels, with its counts of answers.
-
-    `n` chose an option, `others` none, `successes` this option; `options` has the count of every
-    option. `n_formats` is the number of formats of the `n`, `n_without` of those that do not offer
-    the option.
-    """
-    usable = counts["chosen"].notna()
-    used = counts["answer_format"].where(usable)
-    own = counts[factors].assign(
-        n=counts["count"].where(usable, 0),
-        others=counts["count"].mask(usable, 0),
-        successes=counts["count"].where(usable & (counts["chosen"] == option), 0),
-        used=used,
-        without=used.mask(used.isin(formats)),
-        options=counts["count"],
-    )
-    groups = own.groupby(factors, sort=False, dropna=False)
-    summed = groups[["n", "others", "successes"]].sum()
-    formats_used = groups[["used", "without"]].nunique()
-    options = own[usable].groupby(factors, sort=False, dropna=False)["options"].agg(list)
-    return summed.assign(
-        n_formats=formats_used["used"],
-        n_without=formats_used["without"],
-        options=options.reindex(summed.index),
-    ).reset_index()
+def _share_of_status(row: _Row) -> _ViewCell:
+    return _share(row, "No question is asked yet.")
 
 
 def _share_of_option(row: _Row) -> _ViewCell:
-    n, missing = int(row["n"]), int(row["others"])
+    n, missing = int(row["n"]), int(row["planned"] - row["n"])
     if row["n_formats"] > 1:
         return _undefined(n, missing, _FORMATS_REASON)
     if row["n_without"]:
         return _undefined(n, missing, "The answer format does not have this option.")
-    return _share(int(row["successes"]), n, missing, "No answer chose an option.")
+    return _share(row, "No answer chose an option.")
+
+
+def _option_counts(counts: pd.DataFrame, factors: list[str]) -> pd.DataFrame:
+    """A row for each combination of levels, with its counts of answers.
+
+    `n` chose an option, `planned` are all; `options` has the count of every option, and `n_formats`
+    is the number of formats of the `n`.
+    """
+    usable = counts["chosen"].notna()
+    own = counts[factors].assign(
+        n=counts["count"].where(usable, 0),
+        planned=counts["count"],
+        used=counts["answer_format"].where(usable),
+        options=counts["count"],
+    )
+    groups = own.groupby(factors, sort=False, dropna=False)
+    summed = groups[["n", "planned"]].sum()
+    options = own[usable].groupby(factors, sort=False, dropna=False)["options"].agg(list)
+    return summed.assign(
+        n_formats=groups["used"].nunique(), options=options.reindex(summed.index)
+    ).reset_index()
 
 
 def _entropy(row: _Row) -> _ViewCell:
-    n, missing = int(row["n"]), int(row["others"])
+    n, missing = int(row["n"]), int(row["planned"] - row["n"])
     if row["n_formats"] > 1:
         return _undefined(n, missing, _FORMATS_REASON)
     if not n:
         return _undefined(0, missing, "No answer chose an option.")
     bits = entropies(np.asarray(row["options"], dtype=np.float64), unit="bits")
     return _ViewCell(float(bits), math.nan, math.nan, n, missing)
+
+
+# What is independent in the intervals of a view.
+
+_UNIT_WORDS: Mapping[str, str] = {
+    "context": "contexts",
+    "respondent": "respondents",
+    "repetition": "repetitions",
+    "item": "items",
+    "answer": "answers",
+}
+_HOLDS_FOR: Mapping[str, str] = {
+    "people": "other people like these",
+    "contexts": "other personas or conversations like these",
+    "respondents": "other respondents like these",
+    "repetitions": "asking these respondents the same again, and not for other respondents, "
+    "contexts or items",
+    "items": "other items like these, asked in the same way, and not for other respondents or "
+    "contexts",
+    "answers": "the same questions, asked in the same way",
+    "attempts": "further attempts of the same kind",
+}
+
+
+def interval_words(table: ResultTable) -> str:
+    """What the intervals of a view take as independent and hold for; empty where it has none."""
+    if "unit" not in table.frame:
+        return ""
+    rows = table.frame[table.frame["ci_low"].notna()]["unit"].value_counts(sort=False)
+    sentences = []
+    for unit, n_rows in rows.items():
+        where = "" if len(rows) == 1 else f" in {count_text(int(n_rows), 'row')}"
+        alone = unit not in ("people", "contexts")
+        sentences.append(
+            f"Intervals take {unit} as independent{where}"
+            f"{', as there is one context,' if alone else ''} and hold for {_HOLDS_FOR[str(unit)]}."
+        )
+    return " ".join(sentences)
 
 
 def _in_order(
@@ -706,14 +740,13 @@ def save_follow_up(workspace: Workspace, study: str, follow: FollowUp) -> None:
         analyses.save_option(workspace, study, analysis, name, value)
 
 
-def replies_of_row(view: View, table: ResultTable, row: int | None) -> dict[str, list[str]] | None:
-    """The filters that the page Answers takes for the replies of one row.
+def replies_of_row(view: View, table: ResultTable, row: int | None) -> dict[str, list[str]]:
+    """The filters of the replies behind one row, or (None) behind all rows of a view.
 
-    None without a row, and for subscales, by which that page does not filter.
+    A subscale is named as an attribute of items.
     """
-    if row is None or "subscale" in (*view.factors, *view.where):
-        return None
-    levels = {name: str(table.frame[name].iloc[row]) for name in view.factors}
-    own = {name: ["" if level == level_name("") else level] for name, level in levels.items()}
+    levels = {} if row is None else {n: str(table.frame[n].iloc[row]) for n in view.factors}
+    of_row = {name: ["" if level == level_name("") else level] for name, level in levels.items()}
     filters = {name: list(values) for name, values in view.where.items() if name != LEAVE_OUT}
-    return {**filters, **own}
+    named = {"subscale": _SUBSCALE_AS_ATTRIBUTE}
+    return {named.get(name, name): values for name, values in {**filters, **of_row}.items()}

@@ -15,9 +15,10 @@ from core.analysis.kit.registry import Analysis, OtherData
 from core.analysis.kit.rows import administrations_of
 from core.domain.attributes import is_attribute
 from core.domain.factors import (
-    CONTEXT_SET,
+    DAY,
+    DERIVED,
     FROM_CONTEXTS,
-    REWRITING,
+    SERVICE,
     ContextColumn,
     Factor,
     Filters,
@@ -94,6 +95,10 @@ def load_frame(
     if analysis.needs not in (ITEM_SCORES, OPTION_COUNTS):
         left_out.refuse(where, _NOT_OPTIONS.get(analysis.needs, analysis.needs.noun))
     named = roles.factors_in_options(analysis, options)
+    by_days = DAY in (*named, *where)
+    if by_days and workspace.database.engine is not None:
+        raise NotEnoughData("Spark does not count by day.", "Count without --engine spark.")
+    wide = wide and not by_days
     attributes = sorted(filter(is_attribute, named))
     item_attributes.require_attributes(workspace, codes, (*where, *attributes))
     person_facts.require_facts(workspace, codes, where)
@@ -165,12 +170,12 @@ def _require_memory(
 def _require_known(where: Filters) -> None:
     """Raise where a filter names an unknown factor."""
     for factor in where:
-        if factor not in (*FACTORS, "item", LEAVE_OUT) and not (
+        if factor not in (*FACTORS, *DERIVED, "item", LEAVE_OUT) and not (
             is_attribute(factor) or is_of_context(factor)
         ):
             raise NotEnoughData(
                 f"There is no factor '{factor}' to filter by.",
-                f"Use: {', '.join(FACTORS)}, item, {CONTEXT_SET}, {REWRITING}, a fact such as "
+                f"Use: {', '.join((*FACTORS, 'item', *DERIVED))}, a fact such as "
                 f"person.gender, an attribute such as item.genre, or {LEAVE_OUT}.",
             )
 
@@ -184,14 +189,18 @@ def item_scores(
 ) -> pd.DataFrame:
     """ITEM_SCORES of some studies, with what is known of the contexts (see GROUPINGS).
 
-    Facts about people that are `named` are columns. Of a study that asked for texts, or in which a
+    Facts about people, services and days that are `named` are columns. An administration that was
+    answered on several days is then one for each. Of a study that asked for texts, or in which a
     judge rated some, they are scores of the texts.
     """
+    named = tuple(named)
     columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *named))
+    with_days = DAY in named
     parts = []
     others = [code for code in codes if not texts.are_scored(workspace, code)]
     if others:
-        parts.append(frames.item_scores(workspace.database, others, where, columns))
+        rows = frames.item_scores(workspace.database, others, where, columns, with_days=with_days)
+        parts.append(rows)
     for code in codes:
         if texts.has_ratings(workspace, code):
             filters = {name: levels for name, levels in where.items() if name != LEAVE_OUT}
@@ -199,7 +208,9 @@ def item_scores(
             if not ratings.empty:
                 parts.append(texts.rating_scores(ratings))
         elif code not in others:
-            prompts = frames.item_scores(workspace.database, [code], where, columns)
+            prompts = frames.item_scores(
+                workspace.database, [code], where, columns, with_days=with_days
+            )
             if not prompts.empty:
                 parts.append(texts.word_scores(workspace, code, prompts, measure))
     if not parts:
@@ -208,8 +219,11 @@ def item_scores(
     if frame.empty:
         return frame
     if len(others) < len(codes):  # scores of ratings have no facts about the contexts of writers
-        known = frame.reindex(columns=[column.name for column in columns]).astype("object")
+        further = [*(column.name for column in columns), *([DAY] if with_days else [])]
+        known = frame.reindex(columns=further).astype("object")
         frame = frame.assign(**{str(name): known[name].fillna("") for name in known})
+    if with_days:
+        frame = item_attributes.split_administrations(frame, [DAY])
     return _with_known_columns(workspace, person_facts.in_order(workspace, codes, columns, frame))
 
 
@@ -252,9 +266,9 @@ def wide_scores(
 def _columns_of_contexts(
     workspace: Workspace, codes: Sequence[str], named: Iterable[str]
 ) -> tuple[ContextColumn, ...]:
-    """The columns that contexts decide among those named: of facts, and others (see GROUPINGS)."""
+    """The columns among those named that contexts or respondents decide (see GROUPINGS)."""
     wanted = tuple(named)
-    others = [ContextColumn(name) for name in FROM_CONTEXTS if name in wanted]
+    others = [ContextColumn(name) for name in (*FROM_CONTEXTS, SERVICE) if name in wanted]
     return (*others, *person_facts.fact_columns(workspace, codes, wanted))
 
 
@@ -336,7 +350,7 @@ def _counts(
     asked = {*analysis.keeps, *roles.factors_in_options(analysis, options)}
     columns = _columns_of_contexts(workspace, codes, asked)
     kept = _factors_kept(workspace, analysis, codes, options, where)
-    factors: list[Factor] = [*kept, *columns]
+    factors: list[Factor] = [*kept, *([DAY] if DAY in asked else []), *columns]
     if analysis.needs is ATTEMPT_COUNTS:
         frame = frames.attempt_counts(workspace.database, list(codes), where, factors=factors)
     else:
@@ -463,7 +477,8 @@ def _with_columns_of_contexts(
     workspace: Workspace, codes: Sequence[str], frame: pd.DataFrame, named: Iterable[str]
 ) -> pd.DataFrame:
     """TEXTS or RATINGS with what is known of the contexts, and facts that are named."""
-    columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *named))
+    asked = (name for name in named if name != SERVICE)  # texts are not kept by it
+    columns = _columns_of_contexts(workspace, codes, (*FROM_CONTEXTS, *asked))
     about = frames.contexts(workspace.database, codes, {}, columns)
     joined = frame.merge(about, on=["study", "context"], how="left")
     joined = joined.astype({c.name: "category" for c in columns if c.name in FROM_CONTEXTS})
@@ -534,7 +549,9 @@ def load_other_data(
             )
             if name and option.kind.of == "item_scores":
                 frame = item_attributes.with_attributes(workspace, values[option.name], by)
-                values[option.name] = item_attributes.split_administrations(frame, by)
+                values[option.name] = item_attributes.split_administrations(
+                    frame, filter(is_attribute, by)
+                )
     return values
 
 

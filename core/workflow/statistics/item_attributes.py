@@ -83,12 +83,12 @@ def _values(bank: Instrument, name: str, codes: Sequence[str]) -> list[str]:
 
 
 def split_administrations(item_scores: pd.DataFrame, names: Iterable[str]) -> pd.DataFrame:
-    """ITEM_SCORES in which each administration is one for each value of the attributes in `names`.
+    """ITEM_SCORES in which each administration is one for each value of the columns `names`.
 
-    An analysis within groups of items then finds an administration in one group alone, as it does
-    with groups by factors of the design.
+    An analysis within groups of items, or by days, then finds an administration in one group alone,
+    as it does with groups by factors of the design. Splitting twice by the same columns undoes it.
     """
-    columns = [name for name in names if is_attribute(name)]
+    columns = list(names)
     if not columns or item_scores.empty:
         return item_scores
     cells = item_scores.groupby(columns, observed=True, sort=False, dropna=False).ngroup()

@@ -21,12 +21,11 @@ from core.analysis.kit.rows import (
     scores_of,
 )
 from core.domain.factors import (
-    CONTEXT_SET,
+    DAY,
+    DERIVED,
     ENTITIES,
-    REWRITING,
     ContextColumn,
     Filters,
-    is_of_context,
     is_person_fact,
     levels_word,
 )
@@ -95,7 +94,7 @@ Roles = Mapping[str, Role]
 class FactorRole(NamedTuple):
     """A factor in which the answers of an analysis vary, what it does there, and its levels.
 
-    They are not counted (0) where a fact about people, or what is known of contexts, is named.
+    They are not counted (0) where a fact about people, or one of DERIVED, is named.
     """
 
     factor: str
@@ -110,14 +109,14 @@ class FactorRole(NamedTuple):
         return self.called or levels_word(self.factor)
 
 
-def _people_words(workspace: Workspace, codes: Sequence[str]) -> str:
+def people_words(workspace: Workspace, codes: Sequence[str]) -> str:
     """What contexts are where people answered some of the studies; empty where nobody did."""
     of_people = [people.are_contexts_of(workspace, code) for code in codes]
     return "people" if all(of_people) else "people and contexts" if any(of_people) else ""
 
 
 def _differ_in(workspace: Workspace, codes: Sequence[str], where: Filters, name: str) -> bool:
-    """Whether the contexts of the answers differ in something known of them, such as their set."""
+    """Whether the answers differ in what is known of their contexts, or in their service."""
     values = frames.contexts(workspace.database, codes, where, [ContextColumn(name)])[name]
     return len(values.unique()) > 1
 
@@ -134,8 +133,8 @@ def factor_roles(
 
     A model follows from its respondent, so it is named only where there are fewer models; so does
     a study whose respondents are in no other one, where respondents are apart or compared. What is
-    compared is no group. A fact about people or what is known of contexts has a role where the
-    options name it.
+    compared is no group. A fact about people, or one of DERIVED, has a role where the options
+    name it: a run that crosses midnight changes nothing unasked.
     """
     names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
     n_levels = answers.n_levels(
@@ -172,11 +171,13 @@ def factor_roles(
             or (analysis.rows_by and name not in analysis.rows_by)
         ):
             role = "averaged"
-        called = _people_words(workspace, codes) if name == "context" else ""
+        called = people_words(workspace, codes) if name == "context" else ""
         roles.append(FactorRole(name, role, number, called))
     for name in dict.fromkeys((*by, analysis.compared(options))):
-        if is_person_fact(name) or (
-            is_of_context(name) and _differ_in(workspace, codes, where, name)
+        if (
+            is_person_fact(name)
+            or name == DAY
+            or (name in DERIVED and _differ_in(workspace, codes, where, name))
         ):
             roles.append(FactorRole(name, "apart" if name in by else "compared", 0))
     return tuple(roles)
@@ -575,7 +576,7 @@ def _recurring_factors(
         return []
     # Contexts of a design are the same in all its studies; codes of people are not.
     study = ["study"] if rows_are_people(rows) else []
-    compared = [name for name in (*FACTORS, CONTEXT_SET, REWRITING) if name in looked_at]
+    compared = [name for name in (*FACTORS, *DERIVED) if name in looked_at]
     individual = list(
         dict.fromkeys([*study, *_INDIVIDUAL, *(name for name in compared if name in rows)])
     )

@@ -13,11 +13,11 @@ import pytest
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat
 from core.errors import NotEnoughData
 from core.store import banks as bank_store
-from core.workflow.answers import exports, imports
+from core.workflow.answers import browsing, exports, imports
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
-from core.workflow.statistics import analyses, explore
+from core.workflow.statistics import analyses, explore, item_attributes
 from core.workflow.statistics.explore import FollowUp, View
 from tests.workflow.studies import freeze, simulated
 
@@ -68,10 +68,12 @@ def test_the_mean_score_by_hand(hand):
     assert frame["value"].tolist() == pytest.approx([15 / 7, 5 / 4])
     assert frame["n"].tolist() == [7, 4]
     assert frame["missing"].tolist() == [1, 4]
-    # m2: scores 1 1 2 1, SD .5, standard error .25, t of 3 degrees of freedom 3.18245
+    # m2: scores 1 2 of c1 and 1 1 of c2; sums of residuals .5 and -.5; error sqrt(2 * .5) / 4; t of
+    # one degree of freedom 12.7062
     assert frame.loc["m2", ["ci_low", "ci_high"]].tolist() == pytest.approx(
-        [1.25 - 0.25 * 3.182446, 1.25 + 0.25 * 3.182446], abs=1e-6
+        [1.25 - 0.25 * 12.7062, 1.25 + 0.25 * 12.7062], abs=1e-4
     )
+    assert frame[["units", "unit"]].values.tolist() == [[2, "contexts"], [2, "contexts"]]
     items = rows_of(hand, View("mean_score", "item", color="respondent"))
     assert items.loc[("a2", "m1"), "value"] == 2  # 1 scores 3, and 3 scores 1
     assert items.loc[("a2", "m1"), ["ci_low", "ci_high"]].notna().all()
@@ -131,9 +133,17 @@ def test_shares_by_hand(hand):
     assert option["value"].tolist() == pytest.approx([2 / 7, 3 / 4])
     assert option["n"].tolist() == [7, 4]
     assert option["missing"].tolist() == [1, 4]
-    # R: prop.test(3, 4, correct = FALSE)
+    # m2: c1 has 1 of 2, c2 has 2 of 2; error .25; effectively .1875 / .0625 = 3 answers; Wilson by
+    # t of one degree of freedom instead of 1.96: (.75 + t²/6 ± t sqrt(.0625 + t²/36)) / (1 + t²/3)
+    t = 12.7062
+    half = t * math.sqrt(0.0625 + t**2 / 36)
     assert option.loc["m2", ["ci_low", "ci_high"]].tolist() == pytest.approx(
-        [0.3006418, 0.9544127], abs=1e-5
+        [(0.75 + t**2 / 6 + sign * half) / (1 + t**2 / 3) for sign in (-1, 1)], abs=1e-5
+    )
+    # R: prop.test(1, 2, correct = FALSE); one answer of each context
+    alone = rows_of(hand, View("option_share", "item", where={"respondent": ("m2",)}, option="2"))
+    assert alone.loc["a1", ["ci_low", "ci_high"]].tolist() == pytest.approx(
+        [0, 0.6576198], abs=1e-5
     )
     usable = rows_of(hand, View("usable", "respondent"))
     assert usable["value"].tolist() == [7 / 8, 4 / 8]
@@ -437,10 +447,13 @@ def test_the_replies_of_a_row_have_its_filters(hand):
         "item": ["a1"],
         "respondent": ["m2"],
     }
-    assert explore.replies_of_row(view, table, None) is None
+    assert explore.replies_of_row(view, table, None) == {"context": ["c1"]}
     view = View("mean_score", "language", "subscale")
     table = explore.count_view(hand, "hand", view)
-    assert explore.replies_of_row(view, table, 0) is None
+    for row, numbers in enumerate(table.frame[["n", "missing"]].sum(axis=1)):
+        filters = explore.replies_of_row(view, table, row)
+        filters = item_attributes.as_item_filter(hand, "hand", filters)
+        assert browsing.page(hand, "hand", filters, "")[1] == numbers
     view = View("mean_score", "entity")
     table = explore.count_view(hand, "hand", view)
     assert table.frame["entity"].tolist() == ["(none)"]

@@ -44,6 +44,7 @@ def answers() -> bytes:
     rows = []
     for number in range(120):
         asked = {name: levels[draw.integers(len(levels))] for name, levels in LEVELS.items()}
+        asked |= {"time": f"2026-01-0{1 + number % 2}T12:00:00Z"}
         asked |= {"study": "s", "instrument": "attitudes_20", "context": f"p{number % 15}"}
         trait = draw.normal()
         for item in ITEMS:
@@ -92,8 +93,8 @@ def test_what_an_analysis_is_declared_to_do_with_a_factor_it_does(study, name):
         if not use.grouped:
             found = outcome(study, name, {"by": (factor,)})
             said = isinstance(found, str) and found.endswith(".")
-            # people have no set of contexts, and an analysis may leave an empty factor out
-            assert said or factor in found or factor == "context_set"
+            # people have no set of contexts and no service; an analysis may leave these out
+            assert said or factor in found or factor in ("context_set", "service")
             assert "no factor" not in found
         if not use.compared and analysis.factor_option:
             found = outcome(study, name, {analysis.factor_option: factor, "by": ()})
@@ -105,7 +106,7 @@ def test_what_an_analysis_is_declared_to_do_with_a_factor_it_does(study, name):
 def test_answers_are_filtered_by_every_factor(study, factor):
     every = {**LEVELS, **PEOPLE, "respondent": ["m1"], "context": ["p1"], "format": ["likert_5"]}
     every |= {"entity_b": [""], "person.age:bands": [], "context_set": [""]}
-    every |= {"rewriting": ["original"]}
+    every |= {"rewriting": ["original"], "service": [""], "day": ["2026-01-01"]}
     levels = every[factor][:1]
     found = analyses.run(
         study, "option_distribution", ["s"], {}, {factor: levels} if levels else {}

@@ -16,7 +16,14 @@ from core.analysis.kit.comparisons import asked_alike
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.results import scale_of_group
 from core.analysis.kit.rows import rows_are_people
-from core.domain.factors import CONTEXT_SET, ORIGIN, REWRITING, is_person_fact, level_text
+from core.domain.factors import (
+    CONTEXT_SET,
+    ORIGIN,
+    REWRITING,
+    SERVICE,
+    is_person_fact,
+    level_text,
+)
 from core.domain.frames import PEOPLE
 from core.domain.notes import Place
 from core.domain.study import FACTORS
@@ -35,6 +42,7 @@ _DETERMINED_BY = {
     "respondent": ("model",),
     CONTEXT_SET: ("context",),
     REWRITING: ("context",),
+    SERVICE: ("respondent", "model"),
 }
 """Factors that have one level of what is compared in each of theirs, so they cannot hold it."""
 
