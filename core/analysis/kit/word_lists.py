@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from core.stats.groups import odds_ratio
-from core.stats.scores import row_scores
+from core.stats.groups import log_odds_ratios, odds_ratio
 
 TOTAL = "words"
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -69,7 +68,7 @@ def stereotype_scores(
     levels: tuple[str, str],
     sides: Mapping[str, int],
 ) -> pd.DataFrame:
-    """Odds ratio of each list within each unit, and their mean.
+    """Odds ratio of each list within each unit, and its logarithm.
 
     Parameters
     ----------
@@ -86,13 +85,13 @@ def stereotype_scores(
     Returns
     -------
     pandas.DataFrame
-        One row per unit: `texts` (number of texts of both levels), `or_<list>` for each list, and
-        `score`, the mean of the odds ratios; NaN where one of them is undefined.
+        One row per unit: `texts` (number of texts of both levels), and for each list `or_<list>`,
+        the odds ratio, NaN where it is undefined, and `log_<list>` (see `log_odds_ratios`).
 
     Notes
     -----
     Counts of all texts of a unit and level are pooled before the odds are taken. Jung (2025): OR =
-    odds of the stereotyped group over odds of the other, score = mean over the lists.
+    odds of the stereotyped group over odds of the other.
     """
     used = counts[counts[group].isin(levels)]
     keys = list(unit)
@@ -106,12 +105,10 @@ def stereotype_scores(
         pooled.append(sums.sum().reset_index(drop=True))
     for name, side in sides.items():
         one, other = pooled[side], pooled[1 - side]
-        result[f"or_{name}"] = [
-            odds_ratio(*row)
-            for row in zip(one[name], one[TOTAL], other[name], other[TOTAL], strict=True)
-        ]
-    ratios = result[[f"or_{name}" for name in sides]]
-    return result.assign(score=row_scores(ratios.to_numpy(dtype=np.float64), "listwise"))
+        cells = [part[column].to_numpy() for part in (one, other) for column in (name, TOTAL)]
+        result[f"or_{name}"] = [odds_ratio(*row) for row in zip(*cells, strict=True)]
+        result[f"log_{name}"] = log_odds_ratios(*(cell.astype(np.float64) for cell in cells))
+    return result
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -13,7 +13,7 @@ import pandas as pd
 from core import progress
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.options import By, ConfidenceLevel
-from core.analysis.kit.registry import OtherData, Rows, Text, analysis
+from core.analysis.kit.registry import Choice, OtherData, Rows, Text, analysis
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -34,11 +34,13 @@ from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
 from core.domain.tables import count, ends, estimate, factor_columns, number, p_value, remark, text
 from core.errors import NotEnoughData
-from core.stats.groups import mean_interval, summary, woolf_odds_ratio
+from core.stats.groups import clustered_odds_ratio, mean_interval, summary
 from core.stats.inputs import name_list
+from core.stats.scores import row_scores
 
 # The two groups of texts and the lists of words that the user chooses.
 
+Score = Literal["log", "ratio"]
 _NO_TAGS = frozenset((*TEXTS.columns, *GROUPINGS, ORIGIN))
 
 
@@ -50,6 +52,12 @@ class Contrast:
     descriptor: str
     levels: tuple[str, str]
     sides: Mapping[str, int]
+    score: Score = "log"
+
+    @property
+    def no_difference(self) -> float:
+        """The score of texts that follow no stereotype."""
+        return 1.0 if self.score == "ratio" else 0.0
 
     @property
     def sentence(self) -> str:
@@ -69,6 +77,7 @@ def choose_contrast(
     first: str = "",
     second: str = "",
     first_lists: str = "",
+    score: Score = "log",
 ) -> Contrast:
     """What the user chose, completed where only one choice is left.
 
@@ -87,6 +96,8 @@ def choose_contrast(
     first_lists : str
         Names, between commas, of the lists that are the stereotype of the first level; the others
         are that of the second.
+    score : "log" or "ratio"
+        Whether a score is the mean of log odds ratios or of odds ratios.
 
     Raises
     ------
@@ -104,7 +115,7 @@ def choose_contrast(
             f"Type the first group ({there}) and the lists that are its stereotype; the lists are: "
             f"{', '.join(words)}. The others count for the other group.",
         )
-    return Contrast(words, tag, levels, sides)
+    return Contrast(words, tag, levels, sides, score)
 
 
 def _words(lists: pd.DataFrame | None) -> dict[str, tuple[str, ...]]:
@@ -210,7 +221,13 @@ def groups_of(
 def _odds_rows(
     group: tuple[Any, ...], counts: pd.DataFrame, contrast: Contrast, ci_level: float
 ) -> Iterator[dict[str, Any]]:
-    """The odds ratio of every list over all texts of one group."""
+    """The odds ratio of every list over all texts of one group.
+
+    Its units are contexts, or texts where there is one context only.
+    """
+    units = counts["context"].astype(str).factorize()[0]
+    if len(np.unique(units)) < 2:
+        units = np.arange(len(counts))
     for list_number, name in enumerate(contrast.lists):
         side = contrast.sides[name]
         levels = contrast.levels[side], contrast.levels[1 - side]
@@ -218,7 +235,13 @@ def _odds_rows(
         for level in levels:
             own = counts.loc[counts["level"] == level, [str(list_number), TOTAL]].sum()
             cells += [int(own[str(list_number)]), int(own[TOTAL])]
-        odds = woolf_odds_ratio(cells[0], cells[1], cells[2], cells[3], ci_level)
+        odds = clustered_odds_ratio(
+            counts[str(list_number)].to_numpy(dtype=np.float64),
+            counts[TOTAL].to_numpy(dtype=np.float64),
+            (counts["level"] == levels[0]).to_numpy(),
+            units,
+            ci_level,
+        )
         yield {
             "group": group,
             "list": name,
@@ -231,14 +254,15 @@ def _odds_rows(
             "odds_ratio": odds.value,
             "ci_low": odds.low,
             "ci_high": odds.high,
-            "z": odds.z,
+            "t": odds.t,
             "p": odds.p,
+            "units": len(np.unique(units)),
             "remark": " ".join(odds.problems),
         }
 
 
 def _summary_rows(
-    scores: pd.DataFrame, names: Sequence[str], ci_level: float
+    scores: pd.DataFrame, names: Sequence[str], contrast: Contrast, ci_level: float
 ) -> list[dict[str, Any]]:
     """Mean and SD of the scores of every group, and the interval of the mean."""
     rows = []
@@ -251,6 +275,7 @@ def _summary_rows(
                 "mean": defined.mean,
                 "ci_low": low,
                 "ci_high": high,
+                "no_difference": contrast.no_difference,
                 "sd": defined.sd,
                 "n": defined.n,
                 "undefined": len(own) - defined.n,
@@ -284,7 +309,7 @@ def undefined_scores(
     return sentences + [f"{name_list(where)}: {problem}" for problem, where in undefined.items()]
 
 
-_MEAN = number("mean", "M", "points", "Mean score of the contexts that have one; 1: no difference.")
+_MEAN = number("mean", "M", "points", "Mean score of the contexts that have one.")
 _SUMMARY_COLUMNS = (
     number("sd", "SD", "points", "Standard deviation of these scores (divisor n - 1)."),
     count("n", "n", "Contexts with a score."),
@@ -300,6 +325,7 @@ def _summary_columns(ci_level: float) -> tuple[Column, ...]:
     return (
         _MEAN,
         *ends("ci", interval, "points", how),
+        number("no_difference", "None", "points", "Score of texts that follow no stereotype."),
         *_SUMMARY_COLUMNS,
     )
 
@@ -307,8 +333,11 @@ def _summary_columns(ci_level: float) -> tuple[Column, ...]:
 def _odds_columns(ci_level: float) -> tuple[Column, ...]:
     """What follows the groups in the table of pooled odds ratios."""
     interval = f"{ci_level * 100:g}% CI"
-    wald = "Of the log odds ratio, by the four counts; Woolf (1955). Words of one text depend on "
-    caution = f"{wald}each other, so it claims too much."
+    clusters = (
+        "Of the log odds ratio, with variances of whole contexts (of texts, where there is one "
+        "context), as words of one text depend on each other; t with units - 1 df; Liang & Zeger "
+        "(1986) doi:10.1093/biomet/73.1.13."
+    )
     return (
         text("list", "List"),
         text("stereotyped", "Stereotype of", "The group whose odds stand above the line."),
@@ -317,9 +346,10 @@ def _odds_columns(ci_level: float) -> tuple[Column, ...]:
         count("total", "Of", "All words of these texts."),
         count("other_words", "Words, other", "Listed words in the other group's texts."),
         count("other_total", "Of, other", "All words of these texts."),
-        *estimate("odds_ratio", "Odds ratio", "points", _OR_HELP, caution, ends_title=interval),
-        number("z", "z", "points", "Log odds ratio / its standard error; Woolf (1955)."),
-        p_value("p", "p", "Two-sided, of an odds ratio of 1. Too small, as z is too large."),
+        *estimate("odds_ratio", "Odds ratio", "points", _OR_HELP, clusters, ends_title=interval),
+        number("t", "t", "points", "Log odds ratio / its standard error."),
+        p_value("p", "p", "Two-sided, of an odds ratio of 1."),
+        count("units", "Units", "Contexts, or texts where there is one context."),
         remark("Why an odds ratio is undefined."),
     )
 
@@ -333,8 +363,9 @@ def _score_columns(lists: Mapping[str, Any]) -> tuple[Column, ...]:
             "score",
             "Score",
             "points",
-            "Mean of the odds ratios; 1: no difference, above 1: "
-            "texts follow the stereotypes. Empty if one of them is undefined. Jung (2025).",
+            "Mean of the log odds ratios, with half a word more in each count (Anscombe 1956): 0 "
+            "no difference, above 0 texts follow the stereotypes. As published (Jung 2025): mean "
+            "of the odds ratios; 1 no difference, empty if one of them is undefined.",
         ),
     )
 
@@ -358,10 +389,6 @@ def table(
 
 UNIT = ("respondent", "context")
 _BATCH = 1000  # texts counted between two looks at whether to stop
-_DEPENDENT_WORDS = (
-    "Intervals and p of the pooled odds ratios take words as independent. Words of one text are "
-    "not, so the true uncertainty is larger."
-)
 
 Lists = Annotated[
     pd.DataFrame | None,
@@ -390,6 +417,15 @@ First = Annotated[
 Second = Annotated[
     str, Text("Second group", help="A level of the descriptor. May be empty if there are two.")
 ]
+ScoreOption = Annotated[
+    Score,
+    Choice(
+        "Score of the texts of a context",
+        (("log", "Mean of log odds ratios"), ("ratio", "Mean of odds ratios, as published")),
+        help="Odds ratios are skewed: .5 and 2 differ from 1 alike, and their mean is 1.25. Their "
+        "logarithms have a mean of 0.",
+    ),
+]
 FirstLists = Annotated[
     str,
     Text(
@@ -406,14 +442,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         (row,) = rows
         if not math.isfinite(row["mean"]):
             return "The score is undefined (an odds ratio is, in every context)."
-        low, high = row["ci_low"], row["ci_high"]
-        follow = _FOLLOWS[side_of_interval(low, high, 1.0)]
+        low, high, none = row["ci_low"], row["ci_high"], row["no_difference"]
+        follow = _FOLLOWS[side_of_interval(low, high, none)]
         if not math.isfinite(low):
             follow = "have a score without an interval, so no side is named"
         return (
             f"Texts {follow}: mean score {decimal_text(row['mean'])}"
             f"{interval_text(low, high, decimal_text)} over "
-            f"{count_text(int(row['n']), 'context')} (1 is no difference)."
+            f"{count_text(int(row['n']), 'context')} ({none:g} is no difference)."
         )
 
     return answers_of_groups(table_of(result, "summary"), sentence)
@@ -438,7 +474,8 @@ _TABS = {"summary": "Scores of groups", "odds": "Odds ratios", "scores": "Scores
     references=(
         "Jung (2025), Validation of psychological scales for large language models, University of "
         "Mannheim",
-        "Woolf (1955) doi:10.1111/j.1469-1809.1955.tb01348.x",
+        "Anscombe (1956) doi:10.1093/biomet/43.3-4.461",
+        "Liang & Zeger (1986) doi:10.1093/biomet/73.1.13",
     ),
     keywords=(
         "odds ratio",
@@ -464,6 +501,7 @@ def odds_ratios(
     first: First = "",
     second: Second = "",
     first_lists: FirstLists = "",
+    score: ScoreOption = "log",
     by: By = ("respondent",),
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
@@ -482,6 +520,8 @@ def odds_ratios(
     first_lists : str
         Lists that are the stereotype of the first level, between commas; the others are that of
         the second.
+    score : "log" or "ratio"
+        Whether a score is the mean of log odds ratios, or of odds ratios as published.
     by : tuple of factors
         Groups to set side by side in `summary` and `odds`.
     ci_level : float in (0, 1)
@@ -491,9 +531,9 @@ def odds_ratios(
     -------
     AnalysisResult
         `scores`, one row per respondent and context: `texts`, `or_<list>` of each list, `score`
-        (their mean; unitless, 1 is no difference). `summary`, one row per group: mean, interval,
+        (unitless). `summary`, one row per group: mean, interval,
         SD, number of contexts with and without a score. `odds`, one row per group and list, of all
-        texts pooled: counts of words, odds ratio, `ci_low`, `ci_high`, `z`, `p`, `remark`.
+        texts pooled: counts of words, odds ratio, `ci_low`, `ci_high`, `t`, `p`, `remark`.
 
     Raises
     ------
@@ -506,14 +546,15 @@ def odds_ratios(
     The unit of analysis of scores is a respondent under one context, as an administration is in
     other analyses; texts of both groups are pooled within it before the odds are taken. Unusable
     texts count nothing. An odds ratio without listed words in the second text group is undefined,
-    and so is the score then. Words are taken as independent in `odds`, which they are not. Source:
-    Jung (2025); checked by hand and against scipy's odds ratio of a two-by-two table.
+    and so is the score by odds ratios then. Source: Jung (2025), whose score is the mean of the
+    ratios: skewed, and above 1 where words differ in both directions by chance. Checked by hand
+    and against statsmodels.
     """
     names = distinct(by)
     for name in names:
         if name not in texts:
             raise NotEnoughData(f"The texts have no factor {name}.", "Choose another factor.")
-    contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists)
+    contrast = choose_contrast(texts, lists, descriptor, first, second, first_lists, score)
     counts = _counts(texts, contrast, tuple(dict.fromkeys((*names, *UNIT))))
     scores = _scores(counts, contrast, (*names, *(name for name in UNIT if name not in names)))
     odds = [
@@ -534,7 +575,7 @@ def odds_ratios(
                 table(
                     "summary",
                     "Scores of each group",
-                    _summary_rows(scores, names, ci_level),
+                    _summary_rows(scores, names, contrast, ci_level),
                     lead,
                     _summary_columns(ci_level),
                 ),
@@ -554,9 +595,10 @@ def odds_ratios(
         n_missing=int((~usable).sum()),
         method="Words that begin with an entry of a list, without regard to case; odds = words / "
         "(all words - words); odds ratio = odds of the stereotyped group over odds of the other; "
-        f"score = mean over the lists. {contrast.sentence} {ci_level * 100:g}% Wald intervals of "
-        "the log odds ratio. Counts are of texts.",
-        cautions=(*undefined_scores(scores, odds, names), _DEPENDENT_WORDS),
+        f"score = mean of {'odds' if score == 'ratio' else 'log odds'} ratios over the lists. "
+        f"{contrast.sentence} {ci_level * 100:g}% intervals of the log odds ratio by variances of "
+        "whole contexts. Counts are of texts.",
+        cautions=tuple(undefined_scores(scores, odds, names)),
         notes=(contrast.sentence,),
         n_left_out=int(usable.sum()) - len(counts),
     )
@@ -564,10 +606,7 @@ def odds_ratios(
 
 def odds_ratio_scores(
     texts: pd.DataFrame,
-    lists: Mapping[str, Sequence[str]],
-    descriptor: str,
-    levels: tuple[str, str],
-    sides: Mapping[str, int],
+    contrast: Contrast,
     *,
     unit: Sequence[str] = UNIT,
 ) -> pd.DataFrame:
@@ -577,20 +616,17 @@ def odds_ratio_scores(
     ----------
     texts : TEXTS frame
         Only texts with status "answered" count.
-    lists, descriptor, levels, sides
-        As in `Contrast`, which `chosen_contrast` makes of what the user chose.
+    contrast : Contrast
+        Which `choose_contrast` makes of what the user chose.
     unit : sequence of columns
         What one score is of.
 
     Returns
     -------
     pandas.DataFrame
-        `respondent`, `context` (or `unit`) and `score`: the mean odds ratio (unitless), NaN where
-        one of them is undefined. Empty where there is no usable text of these levels.
+        `respondent`, `context` (or `unit`) and `score` (unitless), NaN where
+        an odds ratio is undefined. Empty where there is no usable text of these levels.
     """
-    contrast = Contrast(
-        {name: tuple(lists[name]) for name in sides}, descriptor, levels, dict(sides)
-    )
     counts = _counts(texts, contrast, unit)
     return _scores(counts, contrast, unit)[[*unit, "score"]]
 
@@ -622,4 +658,8 @@ def _scores(counts: pd.DataFrame, contrast: Contrast, unit: Sequence[str]) -> pd
     scored = stereotype_scores(
         counts, unit=list(unit), group="level", levels=contrast.levels, sides=sides
     )
-    return scored.rename(columns={f"or_{n}": f"or_{name}" for n, name in enumerate(contrast.lists)})
+    kind = "or" if contrast.score == "ratio" else "log"
+    values = scored[[f"{kind}_{number}" for number in sides]].to_numpy(dtype=np.float64)
+    names = {f"or_{number}": f"or_{name}" for number, name in enumerate(contrast.lists)}
+    ratios = scored[[*unit, "texts", *names]].rename(columns=names)
+    return ratios.assign(score=row_scores(values, "listwise"))

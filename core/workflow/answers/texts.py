@@ -105,10 +105,10 @@ def count_words(
 
 # Texts as scores: ITEM_SCORES whose items are lists of words, or the qualities that a judge rated.
 
-_PER_HUNDRED, _ODDS_RATIO, _LENGTH, _RATED = "per 100 words", "odds ratio", "words", "rating"
+_PER_HUNDRED, _ODDS_RATIO, _LENGTH, _RATED = "per 100 words", "log odds ratio", "words", "rating"
 _OF_MEASURE = {
     _PER_HUNDRED: "words of each list in 100 words",
-    _ODDS_RATIO: "the odds ratio of each list between two groups of texts",
+    _ODDS_RATIO: "the log odds ratio of each list between two groups of texts",
     _LENGTH: "their numbers of words, as there is no bank of words",
     _RATED: "the ratings of a judge, mean over its replies to a text",
 }
@@ -201,7 +201,7 @@ def _odds_ratios(
     measure: TextMeasure,
     lists: Mapping[str, Sequence[str]],
 ) -> pd.DataFrame:
-    """The odds ratio of each list in every unit; `tags` are those of the prompt of each row."""
+    """The log odds ratio of each list in every unit; `tags` are those of the prompt of each row."""
     pairs = [(name.strip(), level.strip()) for name, level in measure.stereotypes]
     levels = list(dict.fromkeys(level for _, level in pairs))
     unknown = [name for name, _ in pairs if name not in lists]
@@ -227,7 +227,7 @@ def _odds_ratios(
         levels=(levels[0], levels[1]),
         sides={name: levels.index(level) for name, level in pairs},
     )
-    names = {f"or_{name}": name for name, _ in pairs}
+    names = {f"log_{name}": name for name, _ in pairs}
     return ratios.set_index("unit")[list(names)].rename(columns=names)
 
 

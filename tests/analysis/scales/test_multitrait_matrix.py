@@ -276,9 +276,7 @@ def test_texts_of_the_same_contexts_give_a_score_of_their_own():
         first_lists="agentic",
     )
     contrast = choose_contrast(texts, LISTS, "gender", "man", first_lists="agentic")
-    scores = odds_ratio_scores(
-        texts, contrast.lists, "gender", contrast.levels, contrast.sides
-    ).set_index("context")["score"]
+    scores = odds_ratio_scores(texts, contrast).set_index("context")["score"]
     wanted = stats.pearsonr(values.mean(axis=1), [scores[f"c{n}"] for n in range(15)])
     row = pairs(result).loc[("asi: all items", "letters: words of stereotypes")]
     assert (row["r"], row["n"]) == (pytest.approx(wanted.statistic, abs=1e-12), 15)

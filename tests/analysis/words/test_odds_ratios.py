@@ -64,7 +64,7 @@ def tables(result):
 
 
 def test_worked_by_hand():
-    found = odds_ratios(TWO, lists=LISTS)
+    found = odds_ratios(TWO, lists=LISTS, score="ratio")
     scores = tables(found)["scores"].set_index("context")
     # able is the stereotype of men, warm that of women
     able = (4 / 96) / (2 / 98), (6 / 94) / (1 / 49)
@@ -157,16 +157,26 @@ def test_a_list_may_be_called_like_anything_else():
     )
 
 
+def test_the_score_is_the_mean_of_log_odds_ratios_with_half_a_word_more():
+    found = tables(odds_ratios(TWO, lists=LISTS))
+    able = (4.5 / 96.5) / (2.5 / 98.5), (6.5 / 94.5) / (1.5 / 49.5)
+    warm = (3.5 / 97.5) / (1.5 / 99.5), (6.5 / 44.5) / (6.5 / 94.5)
+    logs = [math.log(able[n] * warm[n]) / 2 for n in range(2)]
+    assert found["scores"]["score"].tolist() == pytest.approx(logs, abs=1e-12)
+    assert found["summary"]["no_difference"].tolist() == [0]
+    assert tables(odds_ratios(TWO, lists=LISTS, score="ratio"))["summary"][
+        "no_difference"
+    ].tolist() == [1]
+
+
 def test_other_analyses_get_the_same_scores():
     contrast = choose_contrast(TWO, LISTS, "gender", **MEN_ABLE)
-    own = odds_ratio_scores(
-        TWO, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides
-    )
+    own = odds_ratio_scores(TWO, contrast)
     assert list(own.columns) == ["respondent", "context", "score"]
     full = tables(odds_ratios(TWO, lists=LISTS))["scores"]
     pd.testing.assert_frame_equal(own, full[["respondent", "context", "score"]])
     none = TWO.assign(status="refused")
-    empty = odds_ratio_scores(none, contrast.lists, "gender", contrast.levels, contrast.sides)
+    empty = odds_ratio_scores(none, contrast)
     assert empty.empty
     assert list(empty.columns) == ["respondent", "context", "score"]
 

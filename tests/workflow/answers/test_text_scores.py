@@ -107,7 +107,7 @@ def test_letters_of_original_and_rewritten_contexts_are_paired_one_tailed(worksp
 
 
 def odds(words, total=20):
-    return words / (total - words)
+    return (words + 0.5) / (total - words + 0.5)
 
 
 def test_odds_ratios_of_letters_are_scores_of_contexts(workspace, letters):
@@ -119,8 +119,8 @@ def test_odds_ratios_of_letters_are_scores_of_contexts(workspace, letters):
     for rewritten in (False, True):
         scores[rewritten] = [
             (
-                odds(3 + n % 2) / odds(2 + n % 2)
-                + odds(n_kind(n, "female", rewritten)) / odds(n_kind(n, "male", rewritten))
+                np.log(odds(3 + n % 2) / odds(2 + n % 2))
+                + np.log(odds(n_kind(n, "female", rewritten)) / odds(n_kind(n, "male", rewritten)))
             )
             / 2
             for n in range(N_CONTEXTS)

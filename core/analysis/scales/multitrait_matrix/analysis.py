@@ -54,6 +54,7 @@ from core.analysis.words.odds_ratios import (
     First,
     FirstLists,
     Lists,
+    ScoreOption,
     Second,
     choose_contrast,
 )
@@ -222,6 +223,7 @@ def _multitrait_matrix_scripts(
     first: First = "",
     second: Second = "",
     first_lists: FirstLists = "",
+    score: ScoreOption = "log",
     kind: CorrelationKind = "pearson",
     incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
@@ -234,7 +236,7 @@ def _multitrait_matrix_scripts(
     methods = distinct(split)
     names = tuple(name for name in distinct(by) if name not in methods)
     sources = study_sources(item_scores, other, incomplete, (*names, *methods))
-    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists))
+    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists, score))
     sources = with_prefixes(sources)
     rows_by = row_factors(sources, names, methods)
     return correlation_files(
@@ -312,6 +314,7 @@ def multitrait_matrix(
     first: First = "",
     second: Second = "",
     first_lists: FirstLists = "",
+    score: ScoreOption = "log",
     kind: CorrelationKind = "pearson",
     incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
@@ -334,7 +337,7 @@ def multitrait_matrix(
         Of another study, whose scores are matched with these.
     texts : TEXTS frame, optional
         Texts of the same models and contexts, scored by the odds ratios of listed words.
-    lists, descriptor, first, second, first_lists
+    lists, descriptor, first, second, first_lists, score
         How texts are scored, as in `odds_ratios`.
     kind : "pearson" or "spearman"
         Linear, or of mean ranks.
@@ -372,7 +375,7 @@ def multitrait_matrix(
     methods = distinct(split)
     names = tuple(name for name in distinct(by) if name not in methods)
     sources = study_sources(item_scores, other, incomplete, (*names, *methods))
-    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists))
+    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists, score))
     sources = with_prefixes(sources)
     rows_by = row_factors(sources, names, methods)
     tables = tuple(score_tables(sources, names, methods, rows_by, ci_level))
@@ -398,9 +401,9 @@ def multitrait_matrix(
     behind: dict[str, dict[str, set[int]]] = {}  # administrations of scores that are correlated
     for group in groups:
         for i in group.correlated:
-            score = group.table.scores[i]
-            of_source = behind.setdefault(score.source, {})
-            of_source.setdefault(score.scale, set()).update(group.table.behind[i].index)
+            correlated = group.table.scores[i]
+            of_source = behind.setdefault(correlated.source, {})
+            of_source.setdefault(correlated.scale, set()).update(group.table.behind[i].index)
     frames = {source.name: source.frame for source in sources if source.frame is not None}
     made = result_tables(groups, names, sources, adjust, ci_level)
     matrices = score_matrices(item_scores, names)

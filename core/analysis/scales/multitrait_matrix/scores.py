@@ -119,9 +119,7 @@ def text_source(texts: pd.DataFrame, contrast: Contrast) -> ScoreSource:
     NotEnoughData
         There is no usable text of the two groups.
     """
-    scored = odds_ratio_scores(
-        texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides
-    )
+    scored = odds_ratio_scores(texts, contrast)
     if scored.empty:
         raise NotEnoughData(
             "No text of the study of texts can be used.", "Collect its texts, or choose another."

@@ -66,6 +66,7 @@ from core.analysis.words.odds_ratios import (
     First,
     FirstLists,
     Lists,
+    ScoreOption,
     Second,
     choose_contrast,
     odds_ratio_scores,
@@ -179,6 +180,7 @@ def validation_report(
     first: First = "",
     second: Second = "",
     first_lists: FirstLists = "",
+    score: ScoreOption = "log",
     alternate: Alternate = None,
     reordered: Reordered = None,
     form_2: Form = "",
@@ -210,7 +212,7 @@ def validation_report(
     form_2, order_2 : str
         Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
         else the first other one that is there, negated forms last.
-    lists, descriptor, first, second, first_lists
+    lists, descriptor, first, second, first_lists, score
         As in `odds_ratios`.
     model, estimator : str
         As in `cfa`. "automatic" chooses by the options of the baseline.
@@ -276,7 +278,7 @@ def validation_report(
     contrast = (
         None
         if texts is None
-        else choose_contrast(texts, lists, descriptor, first, second, first_lists)
+        else choose_contrast(texts, lists, descriptor, first, second, first_lists, score)
     )
     check_other_study(item_scores, convergent)
     other_form, other_order, other_scale = (
@@ -371,7 +373,5 @@ def _downstream(
     if texts is None or contrast is None:
         return None
     unit = [*UNIT, *(["language"] if "language" in names else [])]
-    scores = odds_ratio_scores(
-        texts, contrast.lists, contrast.descriptor, contrast.levels, contrast.sides, unit=unit
-    )
+    scores = odds_ratio_scores(texts, contrast, unit=unit)
     return scores.assign(**{name: scores[name].astype(str) for name in unit})
