@@ -152,6 +152,7 @@ def scale_coefficients(
     # odd against even items may not be among random splits, and so lie outside
     some = halves.n_splits and not halves.every_split
     of_some = f" of {halves.n_splits:,} random splits" if some else ""
+    formula = "Horst, as halves differ by an item" if rows.n_items % 2 else "Spearman-Brown"
     for title, value, how in (
         ("Split-half, odd-even", halves.odd_even, "odd against even items"),
         ("Split-half, mean", halves.mean, f"mean of {splits}"),
@@ -163,7 +164,7 @@ def scale_coefficients(
             n=halves.n,
             n_left_out=halves.n_left_out,
             problems=halves.problems,
-            method=f"Spearman-Brown, {how}, {ROWS_USED[missing]}, no interval",
+            method=f"{formula}, {how}, {ROWS_USED[missing]}, no interval",
         )
     return Scale(matrix, rows, missing, coefficients)
 
@@ -228,6 +229,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "Zinbarg, Revelle, Yovel & Li (2005) doi:10.1007/s11336-003-0974-7",
         "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
+        "Horst (1951), Educational and Psychological Measurement, 11, 368-371",
     ),
     scripts=reliability_scripts,
     keywords=(
