@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Annotated
 
 from core.analysis.kit import sentences
@@ -16,9 +17,10 @@ from core.analysis.kit.matrices import (
     choose_missing,
     incomplete_administrations,
     score_matrices,
+    with_options,
 )
 from core.analysis.kit.options import By, ConfidenceLevel, MissingRows
-from core.analysis.kit.registry import Number, analysis
+from core.analysis.kit.registry import Number, Switch, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
 from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import reliability_charts
@@ -38,6 +40,7 @@ from core.stats.inputs import (
 )
 from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
 from core.stats.reliability.omega import omega_hierarchical, omega_total
+from core.stats.reliability.ordered import OrderedReliability, ordered_reliability
 from core.stats.resampling import Bootstrap
 
 RELIABILITY = TableSpec(
@@ -67,7 +70,8 @@ RELIABILITY = TableSpec(
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
 FELDT, FULL_INFORMATION = "α (Feldt)", "α (full information)"
-_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", "ω total": "ω"}
+CATEGORICAL = "ω categorical"
+_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", "ω total": "ω", CATEGORICAL: "categorical ω"}
 """The coefficients that answer the question, and what the sentence calls them."""
 _ONE_FACTOR = (
     "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
@@ -100,8 +104,9 @@ def scale_coefficients(
     level: float,
     bootstrap: Bootstrap,
     missing: ItemRule,
+    ordered: bool,
 ) -> Scale:
-    """Every coefficient of one matrix.
+    """Every coefficient of one matrix, with `ordered` those of ordered answers too.
 
     `subscale_of` tells the subscale of each item where the matrix is the whole scale; it is empty
     for a subscale, which has no strata and no general factor above others.
@@ -147,6 +152,17 @@ def scale_coefficients(
                 ).hierarchical
             )
         )
+    if ordered:
+
+        @cache
+        def of_answers() -> OrderedReliability:
+            options = matrix.options or None
+            return ordered_reliability(
+                scores, names=items, level=level, missing=missing, offered=options
+            )
+
+        coefficients[CATEGORICAL] = of_model(lambda: of_answers().omega)
+        coefficients["α ordinal (of latent responses)"] = of_model(lambda: of_answers().alpha)
     halves = split_half(scores, names=items, seed=bootstrap.seed, missing=missing)
     splits = f"{halves.n_splits:,} splits ({'all' if halves.every_split else 'random'})"
     # odd against even items may not be among random splits, and so lie outside
@@ -169,6 +185,14 @@ def scale_coefficients(
     return Scale(matrix, rows, missing, coefficients)
 
 
+OrderedAnswers = Annotated[
+    bool,
+    Switch(
+        "Coefficients of ordered answers",
+        help="Categorical ω of the score and α of the latent responses, from polychoric "
+        "correlations: for items of few options.",
+    ),
+]
 Resamples = Annotated[
     int, Number("Bootstrap resamples", 100, 10_000, help="For the bootstrap intervals of alpha.")
 ]
@@ -183,11 +207,13 @@ def reliability_scripts(
     *,
     by: By = ("respondent",),
     missing: MissingRows = "automatic",
+    ordered: OrderedAnswers = False,
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python with their data that compute the same coefficients."""
+    del ordered, resamples, seed  # of what the scripts do not repeat
     groups = scale_groups(item_scores, by)
     rule, _ = choose_missing(missing, (group.scores for group in groups), "fiml")
     return reliability_files(groups, ci_level=ci_level, rule=rule)
@@ -229,6 +255,9 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "Zinbarg, Revelle, Yovel & Li (2005) doi:10.1007/s11336-003-0974-7",
         "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
+        "Green & Yang (2009) doi:10.1007/s11336-008-9099-3",
+        "Zumbo, Gadermann & Zeisser (2007) doi:10.22237/jmasm/1177992180",
+        "Chalmers (2018) doi:10.1177/0013164417727036",
         "Horst (1951), Educational and Psychological Measurement, 11, 368-371",
     ),
     scripts=reliability_scripts,
@@ -240,6 +269,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "omega",
         "McDonald",
         "split-half",
+        "categorical omega",
+        "ordinal alpha",
         "internal consistency",
         "stratified alpha",
     ),
@@ -251,6 +282,7 @@ def reliability(
     *,
     by: By = ("respondent",),
     missing: MissingRows = "automatic",
+    ordered: OrderedAnswers = False,
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
@@ -263,7 +295,7 @@ def reliability(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     missing : "automatic", "listwise" or "available"
         Administrations complete on the scale, or all by full information (the likeliest covariances
-        of the items).
+        of the items; ordered answers: all pairs).
     resamples : int
         Bootstrap resamples of administrations.
     seed : int
@@ -290,24 +322,32 @@ def reliability(
     takes the subscales as strata; omega hierarchical comes from a second-order factor model and is
     identified from three subscales up. Factor models are not fitted to more than 150 items.
     Repeated administrations of one model are not independent, so intervals are too narrow.
+    Coefficients of ordered answers take scores that are answers on few options, not averages.
     Alpha agrees with psych 2.4.12, omega total with lavaan 0.6-19 (see docs/analyses).
     """
     matrices = score_matrices(item_scores, by)
     wholes = {matrix.group: matrix for matrix in score_matrices(item_scores, by, whole=True)}
+    if ordered:
+        matrices = with_options(item_scores, matrices)
+        wholes = dict(zip(wholes, with_options(item_scores, [*wholes.values()]), strict=True))
     bootstrap = Bootstrap(resamples, seed)
     rule, why = choose_missing(missing, (whole.scores for whole in wholes.values()), "fiml")
     scales: list[Scale] = []
     n_used = 0
     for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         of_group = [matrix for matrix in matrices if matrix.group == group]
-        parts = [scale_coefficients(part, {}, ci_level, bootstrap, rule) for part in of_group]
+        parts = [
+            scale_coefficients(part, {}, ci_level, bootstrap, rule, ordered) for part in of_group
+        ]
         scales += parts
         whole = None
         if len(parts) > 1:  # a single subscale is all there is, so the whole would only repeat it
             subscale_of = {
                 item: matrix.subscale or "(none)" for matrix in of_group for item in matrix.items
             }
-            whole = scale_coefficients(wholes[group], subscale_of, ci_level, bootstrap, rule)
+            whole = scale_coefficients(
+                wholes[group], subscale_of, ci_level, bootstrap, rule, ordered
+            )
             scales.insert(-len(parts), whole)
         # Each score counts once. A row complete on all items is complete on each subscale, so the
         # whole scale adds scores only where a subscale has no coefficient of its own.

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.kit.registry import all_analyses
 from core.analysis.scales import reliability as scale_coefficients
 from core.analysis.scales.reliability import reliability
 from core.errors import NotEnoughData
@@ -89,6 +90,25 @@ def test_omega_hierarchical_is_below_total_and_needs_three_subscales():
     assert np.isnan(row["value"])
     assert "three subscales or more, and there are 2" in row["remark"]
     assert any(note.startswith("gpt, scale all items, ω hierarchical:") for note in result.cautions)
+
+
+def test_coefficients_of_ordered_answers_are_an_option_and_stand_in_the_sentence():
+    frame = item_scores(reference_scores("bfi25", ["A1", "A2", "A3", "A4", "A5"]))
+    assert "ω categorical" not in rows(frame).loc["s"].index
+    result = reliability(frame, ordered=True, **FEW)
+    table = result.tables[0].frame.set_index("coefficient")
+    theirs = expected("bfi25")
+    wanted = theirs["semtools"]["omega_categorical"]
+    assert table.loc["ω categorical", "value"] == pytest.approx(wanted, abs=1e-8)
+    latent = table.loc["α ordinal (of latent responses)", "value"]
+    assert latent == pytest.approx(theirs["ordinal_alpha"], abs=1e-5)
+    (found,) = (one for one in all_analyses() if one.name == "reliability")
+    (answer,) = found.answer(result)
+    assert "categorical ω = .74" in answer.sentence
+    averages = item_scores(six_items() + np.random.default_rng(1).normal(size=(60, 6)) / 9)
+    row = rows(averages, ordered=True).loc[("s", "ω categorical")]
+    assert np.isnan(row["value"])
+    assert row["remark"]
 
 
 def test_a_single_subscale_is_not_repeated_as_the_whole():
