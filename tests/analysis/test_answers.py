@@ -841,7 +841,7 @@ BY_HAND = {
                 [
                     ("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, ""),
                     ("m", "A", "α (bootstrap)", 0.8, 0, 1, ""),
-                    ("m", "A", "ω total", NAN, NAN, NAN, ""),
+                    ("m", "A", "ω total (one factor)", NAN, NAN, NAN, ""),
                 ],
             ),
         ),

@@ -39,7 +39,12 @@ from core.stats.inputs import (
     rule_of_rows,
 )
 from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
-from core.stats.reliability.omega import omega_hierarchical, omega_total
+from core.stats.reliability.omega import (
+    OmegaHierarchical,
+    exploratory_omega,
+    omega_hierarchical,
+    omega_total,
+)
 from core.stats.reliability.ordered import OrderedReliability, ordered_reliability
 from core.stats.resampling import Bootstrap
 
@@ -70,8 +75,8 @@ RELIABILITY = TableSpec(
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
 FELDT, FULL_INFORMATION = "α (Feldt)", "α (full information)"
-CATEGORICAL = "ω categorical"
-_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", "ω total": "ω", CATEGORICAL: "categorical ω"}
+CATEGORICAL, ONE_FACTOR = "ω categorical", "ω total (one factor)"
+_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", ONE_FACTOR: "ω", CATEGORICAL: "categorical ω"}
 """The coefficients that answer the question, and what the sentence calls them."""
 _ONE_FACTOR = (
     "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
@@ -104,9 +109,10 @@ def scale_coefficients(
     level: float,
     bootstrap: Bootstrap,
     missing: ItemRule,
-    ordered: bool,
+    ordered: bool = False,
+    group_factors: int = 0,
 ) -> Scale:
-    """Every coefficient of one matrix, with `ordered` those of ordered answers too.
+    """Every coefficient of one matrix, and those of ordered answers and group factors if wanted.
 
     `subscale_of` tells the subscale of each item where the matrix is the whole scale; it is empty
     for a subscale, which has no strata and no general factor above others.
@@ -143,15 +149,27 @@ def scale_coefficients(
         ).coefficient
         if omega.defined:
             omega = replace(omega, problems=(*omega.problems, _ONE_FACTOR))
-    coefficients["ω total"] = omega
+    coefficients[ONE_FACTOR] = omega
     if subscale_of:
-        coefficients["ω hierarchical"] = of_model(
-            lambda: (
-                omega_hierarchical(
-                    scores, strata, names=items, level=level, missing=missing
-                ).hierarchical
-            )
+
+        @cache
+        def second_order() -> OmegaHierarchical:
+            return omega_hierarchical(scores, strata, names=items, level=level, missing=missing)
+
+        coefficients["ω hierarchical (second order)"] = of_model(
+            lambda: second_order().hierarchical
         )
+        coefficients["ω total (second order)"] = of_model(lambda: second_order().total)
+    if group_factors:
+
+        @cache
+        def exploratory() -> tuple[Estimate, Estimate]:
+            return exploratory_omega(
+                scores, group_factors, names=items, missing=missing, seed=bootstrap.seed
+            )
+
+        coefficients["ω hierarchical (exploratory)"] = of_model(lambda: exploratory()[0])
+        coefficients["ω total (exploratory)"] = of_model(lambda: exploratory()[1])
     if ordered:
 
         @cache
@@ -193,6 +211,16 @@ OrderedAnswers = Annotated[
         "correlations: for items of few options.",
     ),
 ]
+GroupFactors = Annotated[
+    int,
+    Number(
+        "Group factors of an exploratory ω (0: none)",
+        0,
+        10,
+        help="ω hierarchical and total of a general factor above so many exploratory factors, as "
+        "of omega in R's psych, whose default is 3.",
+    ),
+]
 Resamples = Annotated[
     int, Number("Bootstrap resamples", 100, 10_000, help="For the bootstrap intervals of alpha.")
 ]
@@ -208,12 +236,13 @@ def reliability_scripts(
     by: By = ("respondent",),
     missing: MissingRows = "automatic",
     ordered: OrderedAnswers = False,
+    group_factors: GroupFactors = 0,
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python with their data that compute the same coefficients."""
-    del ordered, resamples, seed  # of what the scripts do not repeat
+    del ordered, group_factors, resamples, seed  # of what the scripts do not repeat
     groups = scale_groups(item_scores, by)
     rule, _ = choose_missing(missing, (group.scores for group in groups), "fiml")
     return reliability_files(groups, ci_level=ci_level, rule=rule)
@@ -252,6 +281,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
         "Cronbach, Schönemann & McKie (1965) doi:10.1177/001316446502500201",
         "McDonald (1999), Test theory: A unified treatment",
+        "Schmid & Leiman (1957) doi:10.1007/BF02289209",
         "Zinbarg, Revelle, Yovel & Li (2005) doi:10.1007/s11336-003-0974-7",
         "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
@@ -283,6 +313,7 @@ def reliability(
     by: By = ("respondent",),
     missing: MissingRows = "automatic",
     ordered: OrderedAnswers = False,
+    group_factors: GroupFactors = 0,
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
@@ -337,7 +368,8 @@ def reliability(
     for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         of_group = [matrix for matrix in matrices if matrix.group == group]
         parts = [
-            scale_coefficients(part, {}, ci_level, bootstrap, rule, ordered) for part in of_group
+            scale_coefficients(part, {}, ci_level, bootstrap, rule, ordered, group_factors)
+            for part in of_group
         ]
         scales += parts
         whole = None
@@ -346,7 +378,7 @@ def reliability(
                 item: matrix.subscale or "(none)" for matrix in of_group for item in matrix.items
             }
             whole = scale_coefficients(
-                wholes[group], subscale_of, ci_level, bootstrap, rule, ordered
+                wholes[group], subscale_of, ci_level, bootstrap, rule, ordered, group_factors
             )
             scales.insert(-len(parts), whole)
         # Each score counts once. A row complete on all items is complete on each subscale, so the

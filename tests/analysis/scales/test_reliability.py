@@ -53,7 +53,7 @@ def test_omega_total_agrees_with_lavaan_and_stratified_alpha_with_its_formula_in
     table = rows(item_scores(values, items=items, subscales=owner), missing="listwise")
     for name in reference["subscales"]:
         wanted = reference["reliability"][name]["omega_cfa1_ml_listwise"]
-        assert table.loc[(name, "ω total"), "value"] == pytest.approx(wanted, abs=1e-6)
+        assert table.loc[(name, "ω total (one factor)"), "value"] == pytest.approx(wanted, abs=1e-6)
     wanted = reference["reliability"]["stratified_alpha_listwise"]["value"]
     assert table.loc[("all items", "Stratified α"), "value"] == pytest.approx(wanted, abs=1e-9)
 
@@ -75,21 +75,26 @@ def test_stratified_alpha_worked_by_hand():
         "α (Feldt)",
         "α (bootstrap)",
         "Stratified α",
-        "ω total",
-        "ω hierarchical",
+        "ω total (one factor)",
+        "ω hierarchical (second order)",
     ]
 
 
 def test_omega_hierarchical_is_below_total_and_needs_three_subscales():
     frame = item_scores(six_items(400), subscales=PAIRS)
     table = rows(frame).loc["all items"]
-    assert 0 < table.loc["ω hierarchical", "value"] < table.loc["Stratified α", "value"]
+    assert (
+        0 < table.loc["ω hierarchical (second order)", "value"] < table.loc["Stratified α", "value"]
+    )
     result = reliability(frame[frame["subscale"] != "c"], **FEW)
     table = result.tables[0].frame.set_index(["scale", "coefficient"])
-    row = table.loc[("all items", "ω hierarchical")]
+    row = table.loc[("all items", "ω hierarchical (second order)")]
     assert np.isnan(row["value"])
     assert "three subscales or more, and there are 2" in row["remark"]
-    assert any(note.startswith("gpt, scale all items, ω hierarchical:") for note in result.cautions)
+    assert any(
+        note.startswith("gpt, scale all items, ω hierarchical (second order); ω total")
+        for note in result.cautions
+    )
 
 
 def test_coefficients_of_ordered_answers_are_an_option_and_stand_in_the_sentence():
@@ -111,6 +116,24 @@ def test_coefficients_of_ordered_answers_are_an_option_and_stand_in_the_sentence
     assert row["remark"]
 
 
+def test_each_omega_is_named_by_its_model_and_the_exploratory_one_is_an_option():
+    frame = item_scores(six_items(400), subscales=PAIRS)
+    table = rows(frame, group_factors=3).loc["all items"]
+    names = [name for name in table.index if name.startswith("ω")]
+    assert names == [
+        "ω total (one factor)",
+        "ω hierarchical (second order)",
+        "ω total (second order)",
+        "ω hierarchical (exploratory)",
+        "ω total (exploratory)",
+    ]
+    # both take three factors below a general one
+    values = table.loc[names[1:], "value"].to_numpy()
+    assert values[2:] == pytest.approx(values[:2], abs=0.06)
+    assert table.loc[names[2], "ci_low"] < values[1] < table.loc[names[2], "ci_high"]
+    assert "ω total (exploratory)" not in rows(frame).loc["all items"].index
+
+
 def test_a_single_subscale_is_not_repeated_as_the_whole():
     assert rows(item_scores(six_items())).index.get_level_values("scale").unique() == ["s"]
 
@@ -119,9 +142,9 @@ def test_whatever_is_undefined_has_a_remark_and_a_note():
     result = reliability(item_scores(HAND), **FEW)
     frame = result.tables[0].frame
     undefined = frame[frame["value"].isna()]
-    assert list(undefined["coefficient"]) == ["ω total"]
+    assert list(undefined["coefficient"]) == ["ω total (one factor)"]
     assert undefined["remark"].str.contains("omega needs three").all()
-    assert any("gpt, scale s, ω total: Undefined" in note for note in result.cautions)
+    assert any("gpt, scale s, ω total (one factor): Undefined" in note for note in result.cautions)
     assert frame["method"].str.len().min() > 10
 
 
@@ -162,7 +185,13 @@ def test_groups_stand_side_by_side_and_items_and_rows_may_come_in_any_order():
         part = table[table["respondent"] == name].reset_index(drop=True)
         pd.testing.assert_frame_equal(part, alone)
     shuffled = first.sample(frac=1, random_state=3)
-    blind = ["α (Feldt)", "Stratified α", "ω total", "ω hierarchical", "Split-half, mean"]
+    blind = [
+        "α (Feldt)",
+        "Stratified α",
+        "ω total (one factor)",
+        "ω hierarchical (second order)",
+        "Split-half, mean",
+    ]
     found = rows(shuffled)["value"].to_dict()
     for place, value in rows(first)["value"].items():
         if place[1] in blind:
@@ -178,7 +207,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
 
 def test_factor_models_of_too_many_items_are_not_tried(monkeypatch):
     monkeypatch.setattr(scale_coefficients, "MOST_ITEMS", 5)
-    row = rows(item_scores(six_items())).loc[("s", "ω total")]
+    row = rows(item_scores(six_items())).loc[("s", "ω total (one factor)")]
     assert np.isnan(row["value"])
     assert "at most 5 items, and 6 vary" in row["remark"]
     assert row["n"] == 60
