@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from typing import Annotated
 
@@ -20,15 +20,17 @@ from core.analysis.kit.matrices import (
     with_options,
 )
 from core.analysis.kit.options import By, ConfidenceLevel, MissingRows
-from core.analysis.kit.registry import Number, Switch, analysis
+from core.analysis.kit.registry import Number, Rows, Switch, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.kit.rows import rows_are_people
 from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about, kind_of, undefined_note
 from core.domain.results import AnalysisResult, TextFile
-from core.domain.tables import TableRows, TableSpec, count, estimate, key, remark, text
+from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
+from core.errors import NotEnoughData
 from core.progress import with_progress
 from core.stats.inputs import (
     ROWS_USED,
@@ -38,7 +40,12 @@ from core.stats.inputs import (
     item_rows,
     rule_of_rows,
 )
-from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
+from core.stats.reliability.alpha import (
+    covariances,
+    cronbach_alpha,
+    split_half,
+    stratified_alpha,
+)
 from core.stats.reliability.omega import (
     OmegaHierarchical,
     exploratory_omega,
@@ -46,6 +53,7 @@ from core.stats.reliability.omega import (
     omega_total,
 )
 from core.stats.reliability.ordered import OrderedReliability, ordered_reliability
+from core.stats.reliability.score_error import score_error
 from core.stats.resampling import Bootstrap
 
 RELIABILITY = TableSpec(
@@ -72,15 +80,62 @@ RELIABILITY = TableSpec(
     ),
 )
 
+ERRORS = TableSpec(
+    "errors",
+    "Standard error of a score",
+    (
+        key("scale", "Scale", "All items together, then each subscale."),
+        key("coefficient", "Reliability by", "The coefficient that the errors are made from."),
+        number("reliability", "Reliability", "correlation"),
+        number(
+            "sd", "SD", "points", "Of the scores of the group compared with, as means of items."
+        ),
+        text("sd_of", "SD of"),
+        number(
+            "error",
+            "SEM",
+            "points",
+            "Standard error of a score that is the mean of the items: SD sqrt(1 - reliability).",
+        ),
+        number(
+            "of_difference",
+            "SE of a difference",
+            "points",
+            "Of two scores with independent errors: sqrt(2) SEM.",
+        ),
+        number(
+            "smallest_change",
+            "Smallest reliable change",
+            "points",
+            "By as much two scores may differ through error alone, at the confidence level: z "
+            "times the standard error of a difference.",
+        ),
+        number(
+            "index_of_point",
+            "RCI of 1 point",
+            "none",
+            "Reliable change index of a difference of one point: the difference over its standard "
+            "error. Jacobson & Truax (1991).",
+        ),
+        remark("What the errors do not contain, or why they are undefined."),
+    ),
+    "Error of a score",
+)
+
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
 FELDT, FULL_INFORMATION = "α (Feldt)", "α (full information)"
+_NO_SUBSCALE = "(no subscale)"
 CATEGORICAL, ONE_FACTOR = "ω categorical", "ω total (one factor)"
 _ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", ONE_FACTOR: "ω", CATEGORICAL: "categorical ω"}
 """The coefficients that answer the question, and what the sentence calls them."""
 _ONE_FACTOR = (
     "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
     "Factors (one general factor)."
+)
+_NO_RETEST = (
+    "For a change of a model these errors lack what varies between times or repetitions: use the "
+    "relative error of Generalizability where there are repetitions, and the SD of a norm group."
 )
 _ROWS: Mapping[ItemRule, str] = {
     "listwise": "administrations complete on the scale",
@@ -221,6 +276,16 @@ GroupFactors = Annotated[
         "of omega in R's psych, whose default is 3.",
     ),
 ]
+NormSds = Annotated[
+    tuple[tuple[str | float, ...], ...],
+    Rows(
+        "SD of a norm group",
+        (("scale", "Scale", "text"), ("sd", "SD", "number")),
+        help="For standard errors of scores: a subscale or 'all items', and the SD of its score as "
+        "a mean per item in the group that a score is compared with. Without it the SD is that of "
+        "the administrations.",
+    ),
+]
 Resamples = Annotated[
     int, Number("Bootstrap resamples", 100, 10_000, help="For the bootstrap intervals of alpha.")
 ]
@@ -237,12 +302,13 @@ def reliability_scripts(
     missing: MissingRows = "automatic",
     ordered: OrderedAnswers = False,
     group_factors: GroupFactors = 0,
+    norm_sds: NormSds = (),
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python with their data that compute the same coefficients."""
-    del ordered, group_factors, resamples, seed  # of what the scripts do not repeat
+    del ordered, group_factors, norm_sds, resamples, seed  # of what the scripts do not repeat
     groups = scale_groups(item_scores, by)
     rule, _ = choose_missing(missing, (group.scores for group in groups), "fiml")
     return reliability_files(groups, ci_level=ci_level, rule=rule)
@@ -288,6 +354,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "Green & Yang (2009) doi:10.1007/s11336-008-9099-3",
         "Zumbo, Gadermann & Zeisser (2007) doi:10.22237/jmasm/1177992180",
         "Chalmers (2018) doi:10.1177/0013164417727036",
+        "Jacobson & Truax (1991) doi:10.1037/0022-006X.59.1.12",
         "Horst (1951), Educational and Psychological Measurement, 11, 368-371",
     ),
     scripts=reliability_scripts,
@@ -300,6 +367,10 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "McDonald",
         "split-half",
         "categorical omega",
+        "standard error of measurement",
+        "SEM",
+        "reliable change index",
+        "RCI",
         "ordinal alpha",
         "internal consistency",
         "stratified alpha",
@@ -314,6 +385,7 @@ def reliability(
     missing: MissingRows = "automatic",
     ordered: OrderedAnswers = False,
     group_factors: GroupFactors = 0,
+    norm_sds: NormSds = (),
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
@@ -336,13 +408,14 @@ def reliability(
     -------
     AnalysisResult
         `reliability`, one row per group, scale ("all items" where there are several subscales,
-        then each subscale) and coefficient.
+        then each subscale) and coefficient; `errors`, what alpha and omega mean for the standard
+        error of a score and for reliable change.
 
     Raises
     ------
     NotEnoughData
-        No coefficient is defined anywhere. If only some are, the others are NaN with a remark, and
-        a note names group and scale.
+        A row of `norm_sds` cannot be used, or no coefficient is defined anywhere. If only some
+        are, the others are NaN with a remark, and a note names group and scale.
 
     Notes
     -----
@@ -389,7 +462,9 @@ def reliability(
             elif whole and whole.defined:
                 columns = [item in part.matrix.items for item in whole.rows.names]
                 n_used += n_scores_used(whole.rows.scores[:, columns], whole.missing)
-    rows = TableRows(RELIABILITY, by, ci_level)
+    rows, errors = TableRows(RELIABILITY, by, ci_level), TableRows(ERRORS, by, ci_level)
+    norms = _norm_sds(norm_sds, [scale.matrix.subscale for scale in scales])
+    of_models = "" if rows_are_people(item_scores) else _NO_RETEST
     findings = Findings()
     for scale in scales:
         incomplete = incomplete_administrations(scale.matrix.scores)[1]
@@ -408,6 +483,7 @@ def reliability(
                 against=", ".join(coefficient.against),
                 remark=" ".join(coefficient.problems),
             )
+        _add_errors(errors, scale, norms, of_models)
         _add_findings(findings, scale)
     if not any(scale.defined for scale in scales):
         raise findings.refusal(
@@ -418,7 +494,7 @@ def reliability(
         )
     return score_result(
         item_scores,
-        [rows.table()],
+        [rows.table(), errors.table()],
         findings,
         n_used=n_used,
         method=f"Coefficients from {_ROWS[rule]}; {ci_level * 100:g}% "
@@ -449,3 +525,45 @@ def _add_findings(findings: Findings, scale: Scale) -> None:
         elif keying or undefined:
             of_titles = "; ".join(titles if keying else undefined)
             findings.cautions.append(about(name, problem, of_titles))
+
+
+def _norm_sds(typed: Sequence[Sequence[str | float]], scales: Sequence[str]) -> Mapping[str, float]:
+    """The SD of the norm group by scale, from the rows typed in; empty rows are passed over."""
+    names = {(scale or _NO_SUBSCALE).lower(): scale for scale in scales}
+    norms: dict[str, float] = {}
+    for name, sd in typed:
+        scale = str(name).strip().lower()
+        if not scale:
+            continue
+        if scale not in names or not isinstance(sd, int | float) or not 0 < sd < math.inf:
+            raise NotEnoughData(
+                f"The norm group's SD of '{name}' cannot be used: {sd}.",
+                f"Type a number above 0 for one of: {', '.join(names)}.",
+            )
+        norms[names[scale]] = float(sd)
+    return norms
+
+
+def _add_errors(
+    errors: TableRows, scale: Scale, norms: Mapping[str, float], of_models: str
+) -> None:
+    """A row for each coefficient that answers the question."""
+    name, n_items = scale.matrix.subscale, len(scale.matrix.answered().items)
+    table = covariances(scale.rows.scores, scale.missing, scale.rows.names)
+    of_rows = math.sqrt(max(table.rows.sum() / table.unit, 0)) / n_items if n_items else math.nan
+    sd = norms.get(name, of_rows)
+    for title, coefficient in scale.coefficients.items():
+        if title not in _ANSWERING:
+            continue
+        error = score_error(sd, coefficient.value, errors.level)
+        why = "" if math.isfinite(error.error) else "Undefined, as reliability or SD are."
+        errors.add(
+            scale.matrix.group,
+            scale=name,
+            coefficient=title,
+            reliability=coefficient.value,
+            sd=sd,
+            sd_of="the norm group" if name in norms else "the administrations",
+            **asdict(error),
+            remark=why or of_models,
+        )

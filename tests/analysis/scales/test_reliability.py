@@ -7,6 +7,7 @@ import pytest
 from core.analysis.kit.registry import all_analyses
 from core.analysis.scales import reliability as scale_coefficients
 from core.analysis.scales.reliability import reliability
+from core.domain.frames import PEOPLE
 from core.errors import NotEnoughData
 from core.progress import watch
 from tests.analysis.score_frames import golden, item_scores
@@ -132,6 +133,57 @@ def test_each_omega_is_named_by_its_model_and_the_exploratory_one_is_an_option()
     assert values[2:] == pytest.approx(values[:2], abs=0.06)
     assert table.loc[names[2], "ci_low"] < values[1] < table.loc[names[2], "ci_high"]
     assert "ω total (exploratory)" not in rows(frame).loc["all items"].index
+
+
+def errors(frame, **options):
+    """The table of standard errors by scale and coefficient."""
+    result = reliability(frame, **{**FEW, **options})
+    return result.tables[1].frame.set_index(["scale", "coefficient"])
+
+
+def test_the_standard_error_of_a_score_and_reliable_change_are_those_of_r():
+    # sd and alpha by psych: sd sqrt(1 - alpha), and from it the rest
+    theirs = expected("bfi25")["alpha"]
+    frame = item_scores(reference_scores("bfi25", ["A1", "A2", "A3", "A4", "A5"]))
+    row = errors(frame).loc[("s", "α (Feldt)")]
+    sem = theirs["sd"] * np.sqrt(1 - theirs["value"])
+    assert (row["sd"], row["error"]) == pytest.approx((theirs["sd"], sem), abs=1e-9)
+    assert row["error"] == pytest.approx(0.4868699958, abs=1e-8)
+    assert row["of_difference"] == pytest.approx(0.6885381512, abs=1e-8)
+    assert row["smallest_change"] == pytest.approx(1.349509989, abs=1e-7)
+    assert row["index_of_point"] == pytest.approx(1.452352347, abs=1e-8)
+    assert "Generalizability" in row["remark"]
+    people = frame.assign(**{PEOPLE: True})
+    assert errors(people).loc[("s", "α (Feldt)"), "remark"] == ""
+
+
+def test_the_sd_may_be_that_of_a_norm_group():
+    frame = item_scores(six_items(), subscales=PAIRS)
+    table = errors(frame, norm_sds=(("A", 2.0), ("", 0)))
+    row = table.loc[("a", "α (Feldt)")]
+    assert (row["sd"], row["sd_of"]) == (2.0, "the norm group")
+    assert row["error"] == pytest.approx(2 * np.sqrt(1 - row["reliability"]))
+    assert (table.loc["b", "sd_of"] == "the administrations").all()
+    for wrong in (("other", 1.0), ("a", 0.0), ("a", "x")):
+        with pytest.raises(NotEnoughData, match="norm group's SD"):
+            errors(frame, norm_sds=(wrong,))
+
+
+def test_a_negative_reliability_gives_no_standard_error():
+    table = errors(item_scores([[1, 3], [3, 1], [2, 3], [3, 2]]))
+    row = table.loc[("s", "α (Feldt)")]
+    assert row["reliability"] < 0
+    assert np.isnan(row[["error", "smallest_change"]].to_numpy(dtype=float)).all()
+    assert "Undefined" in row["remark"]
+
+
+def test_an_incomplete_scale_has_the_sd_of_the_likeliest_covariances():
+    values = six_items(300)
+    complete = errors(item_scores(values)).loc[("s", "α (Feldt)"), "sd"]
+    assert complete == pytest.approx(values.mean(axis=1).std(ddof=1))
+    values[np.arange(300), np.arange(300) % 6] = np.nan
+    row = errors(item_scores(values), missing="available").loc[("s", "α (full information)")]
+    assert row["sd"] == pytest.approx(complete, rel=0.03)
 
 
 def test_a_single_subscale_is_not_repeated_as_the_whole():
