@@ -620,8 +620,14 @@ BY_HAND = {
                 [("m", "i1", False), ("m", "i2", False)],
             ),
             table("factors", ("respondent", "factor", "share"), [("m", 1, 0.375)]),
+            table(
+                "adequacy",
+                ("respondent", "kmo", "by_map", "by_map_fourth"),
+                [("m", 0.848, 1, 2)],
+            ),
         ),
-        "1 factor stands out from chance; 1 factor extracted, 38% of the variance explained.",
+        "KMO .85; 1 factor stands out from chance (by MAP 1 or 2); 1 factor extracted, 38% of the "
+        "variance explained.",
     ),
     "dif": (
         made(
