@@ -629,6 +629,21 @@ BY_HAND = {
         "KMO .85; 1 factor stands out from chance (by MAP 1 or 2); 1 factor extracted, 38% of the "
         "variance explained.",
     ),
+    "loading_congruence": (
+        made(
+            table(
+                "congruence",
+                ("respondent", "first", "second", "factor", "phi", "chance"),
+                [
+                    ("m", "de", "en", 1, 0.962, 0.5),
+                    ("m", "de", "en", 2, 0.9, 0.5),
+                    ("m", "de", "en", 3, 0.4, 0.5),
+                ],
+            ),
+        ),
+        "3 factors; de with en: φ .40 to .96 (1 of 3 from .95, 2 from .85). Some φ are reached by "
+        "chance too.",
+    ),
     "dif": (
         made(
             table(
