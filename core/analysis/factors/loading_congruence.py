@@ -225,7 +225,7 @@ def loading_congruence(
     by: By = ("respondent",),
     factors: Factors = 0,
     missing: MissingRows = "automatic",
-    fewest: Fewest = 50,
+    fewest: Fewest = 10,
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
     permutations: Permutations = 500,
