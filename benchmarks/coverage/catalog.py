@@ -91,6 +91,7 @@ NO_CASE_YET = frozenset(
         "generalizability",
         "invalid_answers",
         "invariance",
+        "loading_congruence",
         "multitrait_matrix",
         "norm_comparison",
         "odds_ratios",

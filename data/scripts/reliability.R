@@ -129,14 +129,16 @@ split_halves <- function(scale, x, stepped) {
   )
 }
 
-# Spearman-Brown of the halves' correlation. psych::splitHalf steps halves up by Rulon's formula
+# The halves' correlation stepped up by Horst's formula, which for halves of the same number of items
+# is that of Spearman and Brown. psych::splitHalf steps halves up by Rulon's formula
 # instead, whose mean over all splits is alpha; it is printed beside for comparison.
 halves_rows <- function(scale, x) {
   covariance <- likeliest(x)$covariance
   stepped <- function(first) {
     r <- sum(covariance[first, -first]) /
       sqrt(sum(covariance[first, first]) * sum(covariance[-first, -first]))
-    2 * r / (1 + r)
+    p <- length(first) / ncol(covariance)
+    2 * r / (r + sqrt(r^2 + 4 * p * (1 - p) * (1 - r^2)))
   }
   halves <- split_halves(scale, x, stepped)
   if (nrow(halves) == 1 || missing == "fiml") return(halves)

@@ -78,12 +78,13 @@ def omega_total(x, covariance):
 
 
 def stepped(covariance, half):
-    """Spearman-Brown coefficient of one split."""
+    """Horst's coefficient of one split; of equal halves it is that of Spearman and Brown."""
     other = np.setdiff1d(np.arange(len(covariance)), half)
     between = covariance[np.ix_(half, other)].sum()
     within = covariance[np.ix_(half, half)].sum() * covariance[np.ix_(other, other)].sum()
     r = between / np.sqrt(within) if within > 0 else NAN
-    return 2 * r / (1 + r) if r > -1 else NAN
+    share = len(half) / len(covariance)
+    return 2 * r / (r + np.sqrt(r**2 + 4 * share * (1 - share) * (1 - r**2))) if r > -1 else NAN
 
 
 def halves(covariance):

@@ -620,8 +620,29 @@ BY_HAND = {
                 [("m", "i1", False), ("m", "i2", False)],
             ),
             table("factors", ("respondent", "factor", "share"), [("m", 1, 0.375)]),
+            table(
+                "adequacy",
+                ("respondent", "kmo", "by_map", "by_map_fourth"),
+                [("m", 0.848, 1, 2)],
+            ),
         ),
-        "1 factor stands out from chance; 1 factor extracted, 38% of the variance explained.",
+        "KMO .85; 1 factor stands out from chance (by MAP 1 or 2); 1 factor extracted, 38% of the "
+        "variance explained.",
+    ),
+    "loading_congruence": (
+        made(
+            table(
+                "congruence",
+                ("respondent", "first", "second", "factor", "phi", "chance"),
+                [
+                    ("m", "de", "en", 1, 0.962, 0.5),
+                    ("m", "de", "en", 2, 0.9, 0.5),
+                    ("m", "de", "en", 3, 0.4, 0.5),
+                ],
+            ),
+        ),
+        "3 factors; de with en: φ .40 to .96 (1 of 3 from .95, 2 from .85). Some φ are reached by "
+        "chance too.",
     ),
     "dif": (
         made(
@@ -841,7 +862,7 @@ BY_HAND = {
                 [
                     ("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, ""),
                     ("m", "A", "α (bootstrap)", 0.8, 0, 1, ""),
-                    ("m", "A", "ω total", NAN, NAN, NAN, ""),
+                    ("m", "A", "ω total (one factor)", NAN, NAN, NAN, ""),
                 ],
             ),
         ),

@@ -32,7 +32,8 @@ RESULT = AnalysisResult((), unit="one administration", n_used=1, n_missing=0, me
 STUDIES = ("sample_simulated", "sample_local")
 UNDEFINED = {
     "annotator_agreement", "bias_shift", "cfa_check", "dif",
-    "form_agreement", "group_comparison", "invariance", "norm_comparison", "odds_ratios",
+    "form_agreement", "group_comparison", "invariance", "loading_congruence", "norm_comparison",
+    "odds_ratios",
     "preference", "random_consistency", "rater_agreement", "referential_consistency",
     "score_correlations",
     "story_validity",

@@ -36,7 +36,8 @@ WITH_CHARTS = (
 ASK_FOR_MORE = (
     "annotator_agreement", "bias_shift", "cfa", "cfa_check", "cfa_comparison", "dif",
     "form_agreement",
-    "group_comparison", "invariance", "norm_comparison", "odds_ratios", "preference",
+    "group_comparison", "invariance", "loading_congruence", "norm_comparison", "odds_ratios",
+    "preference",
     "random_consistency", "rater_agreement", "referential_consistency", "score_correlations",
     "story_validity",
 )  # fmt: skip

@@ -75,7 +75,7 @@ def test_every_analysis_of_reliability_names_items_that_may_be_keyed_wrongly():
     rows = found.tables[0].frame.set_index("coefficient")["remark"]
     assert ALPHA in rows["α (Feldt)"]
     assert ALPHA in rows["α (bootstrap)"]
-    assert OMEGA in rows["ω total"]
+    assert OMEGA in rows["ω total (one factor)"]
     told = " ".join(found.all_notes)
     assert ALPHA in told
     assert OMEGA in told

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import cache
 from typing import Annotated
 
 from core.analysis.kit import sentences
@@ -16,17 +17,20 @@ from core.analysis.kit.matrices import (
     choose_missing,
     incomplete_administrations,
     score_matrices,
+    with_options,
 )
 from core.analysis.kit.options import By, ConfidenceLevel, MissingRows
-from core.analysis.kit.registry import Number, analysis
+from core.analysis.kit.registry import Number, Rows, Switch, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
+from core.analysis.kit.rows import rows_are_people
 from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about, kind_of, undefined_note
 from core.domain.results import AnalysisResult, TextFile
-from core.domain.tables import TableRows, TableSpec, count, estimate, key, remark, text
+from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
+from core.errors import NotEnoughData
 from core.progress import with_progress
 from core.stats.inputs import (
     ROWS_USED,
@@ -36,8 +40,20 @@ from core.stats.inputs import (
     item_rows,
     rule_of_rows,
 )
-from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
-from core.stats.reliability.omega import omega_hierarchical, omega_total
+from core.stats.reliability.alpha import (
+    covariances,
+    cronbach_alpha,
+    split_half,
+    stratified_alpha,
+)
+from core.stats.reliability.omega import (
+    OmegaHierarchical,
+    exploratory_omega,
+    omega_hierarchical,
+    omega_total,
+)
+from core.stats.reliability.ordered import OrderedReliability, ordered_reliability
+from core.stats.reliability.score_error import score_error
 from core.stats.resampling import Bootstrap
 
 RELIABILITY = TableSpec(
@@ -64,14 +80,62 @@ RELIABILITY = TableSpec(
     ),
 )
 
+ERRORS = TableSpec(
+    "errors",
+    "Standard error of a score",
+    (
+        key("scale", "Scale", "All items together, then each subscale."),
+        key("coefficient", "Reliability by", "The coefficient that the errors are made from."),
+        number("reliability", "Reliability", "correlation"),
+        number(
+            "sd", "SD", "points", "Of the scores of the group compared with, as means of items."
+        ),
+        text("sd_of", "SD of"),
+        number(
+            "error",
+            "SEM",
+            "points",
+            "Standard error of a score that is the mean of the items: SD sqrt(1 - reliability).",
+        ),
+        number(
+            "of_difference",
+            "SE of a difference",
+            "points",
+            "Of two scores with independent errors: sqrt(2) SEM.",
+        ),
+        number(
+            "smallest_change",
+            "Smallest reliable change",
+            "points",
+            "By as much two scores may differ through error alone, at the confidence level: z "
+            "times the standard error of a difference.",
+        ),
+        number(
+            "index_of_point",
+            "RCI of 1 point",
+            "none",
+            "Reliable change index of a difference of one point: the difference over its standard "
+            "error. Jacobson & Truax (1991).",
+        ),
+        remark("What the errors do not contain, or why they are undefined."),
+    ),
+    "Error of a score",
+)
+
 MOST_ITEMS = 150
 """Factor models of more items take minutes and gigabytes."""
 FELDT, FULL_INFORMATION = "α (Feldt)", "α (full information)"
-_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", "ω total": "ω"}
+_NO_SUBSCALE = "(no subscale)"
+CATEGORICAL, ONE_FACTOR = "ω categorical", "ω total (one factor)"
+_ANSWERING = {FELDT: "α", FULL_INFORMATION: "α", ONE_FACTOR: "ω", CATEGORICAL: "categorical ω"}
 """The coefficients that answer the question, and what the sentence calls them."""
 _ONE_FACTOR = (
     "Takes one factor to be behind all items, which subscales make doubtful: see its fit under "
     "Factors (one general factor)."
+)
+_NO_RETEST = (
+    "For a change of a model these errors lack what varies between times or repetitions: use the "
+    "relative error of Generalizability where there are repetitions, and the SD of a norm group."
 )
 _ROWS: Mapping[ItemRule, str] = {
     "listwise": "administrations complete on the scale",
@@ -100,8 +164,10 @@ def scale_coefficients(
     level: float,
     bootstrap: Bootstrap,
     missing: ItemRule,
+    ordered: bool = False,
+    group_factors: int = 0,
 ) -> Scale:
-    """Every coefficient of one matrix.
+    """Every coefficient of one matrix, and those of ordered answers and group factors if wanted.
 
     `subscale_of` tells the subscale of each item where the matrix is the whole scale; it is empty
     for a subscale, which has no strata and no general factor above others.
@@ -138,20 +204,44 @@ def scale_coefficients(
         ).coefficient
         if omega.defined:
             omega = replace(omega, problems=(*omega.problems, _ONE_FACTOR))
-    coefficients["ω total"] = omega
+    coefficients[ONE_FACTOR] = omega
     if subscale_of:
-        coefficients["ω hierarchical"] = of_model(
-            lambda: (
-                omega_hierarchical(
-                    scores, strata, names=items, level=level, missing=missing
-                ).hierarchical
-            )
+
+        @cache
+        def second_order() -> OmegaHierarchical:
+            return omega_hierarchical(scores, strata, names=items, level=level, missing=missing)
+
+        coefficients["ω hierarchical (second order)"] = of_model(
+            lambda: second_order().hierarchical
         )
+        coefficients["ω total (second order)"] = of_model(lambda: second_order().total)
+    if group_factors:
+
+        @cache
+        def exploratory() -> tuple[Estimate, Estimate]:
+            return exploratory_omega(
+                scores, group_factors, names=items, missing=missing, seed=bootstrap.seed
+            )
+
+        coefficients["ω hierarchical (exploratory)"] = of_model(lambda: exploratory()[0])
+        coefficients["ω total (exploratory)"] = of_model(lambda: exploratory()[1])
+    if ordered:
+
+        @cache
+        def of_answers() -> OrderedReliability:
+            options = matrix.options or None
+            return ordered_reliability(
+                scores, names=items, level=level, missing=missing, offered=options
+            )
+
+        coefficients[CATEGORICAL] = of_model(lambda: of_answers().omega)
+        coefficients["α ordinal (of latent responses)"] = of_model(lambda: of_answers().alpha)
     halves = split_half(scores, names=items, seed=bootstrap.seed, missing=missing)
     splits = f"{halves.n_splits:,} splits ({'all' if halves.every_split else 'random'})"
     # odd against even items may not be among random splits, and so lie outside
     some = halves.n_splits and not halves.every_split
     of_some = f" of {halves.n_splits:,} random splits" if some else ""
+    formula = "Horst, as halves differ by an item" if rows.n_items % 2 else "Spearman-Brown"
     for title, value, how in (
         ("Split-half, odd-even", halves.odd_even, "odd against even items"),
         ("Split-half, mean", halves.mean, f"mean of {splits}"),
@@ -163,11 +253,39 @@ def scale_coefficients(
             n=halves.n,
             n_left_out=halves.n_left_out,
             problems=halves.problems,
-            method=f"Spearman-Brown, {how}, {ROWS_USED[missing]}, no interval",
+            method=f"{formula}, {how}, {ROWS_USED[missing]}, no interval",
         )
     return Scale(matrix, rows, missing, coefficients)
 
 
+OrderedAnswers = Annotated[
+    bool,
+    Switch(
+        "Coefficients of ordered answers",
+        help="Categorical ω of the score and α of the latent responses, from polychoric "
+        "correlations: for items of few options.",
+    ),
+]
+GroupFactors = Annotated[
+    int,
+    Number(
+        "Group factors of an exploratory ω (0: none)",
+        0,
+        10,
+        help="ω hierarchical and total of a general factor above so many exploratory factors, as "
+        "of omega in R's psych, whose default is 3.",
+    ),
+]
+NormSds = Annotated[
+    tuple[tuple[str | float, ...], ...],
+    Rows(
+        "SD of a norm group",
+        (("scale", "Scale", "text"), ("sd", "SD", "number")),
+        help="For standard errors of scores: a subscale or 'all items', and the SD of its score as "
+        "a mean per item in the group that a score is compared with. Without it the SD is that of "
+        "the administrations.",
+    ),
+]
 Resamples = Annotated[
     int, Number("Bootstrap resamples", 100, 10_000, help="For the bootstrap intervals of alpha.")
 ]
@@ -182,11 +300,15 @@ def reliability_scripts(
     *,
     by: By = ("respondent",),
     missing: MissingRows = "automatic",
+    ordered: OrderedAnswers = False,
+    group_factors: GroupFactors = 0,
+    norm_sds: NormSds = (),
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python with their data that compute the same coefficients."""
+    del ordered, group_factors, norm_sds, resamples, seed  # of what the scripts do not repeat
     groups = scale_groups(item_scores, by)
     rule, _ = choose_missing(missing, (group.scores for group in groups), "fiml")
     return reliability_files(groups, ci_level=ci_level, rule=rule)
@@ -225,9 +347,15 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "Feldt, Woodruff & Salih (1987) doi:10.1177/014662168701100107",
         "Cronbach, Schönemann & McKie (1965) doi:10.1177/001316446502500201",
         "McDonald (1999), Test theory: A unified treatment",
+        "Schmid & Leiman (1957) doi:10.1007/BF02289209",
         "Zinbarg, Revelle, Yovel & Li (2005) doi:10.1007/s11336-003-0974-7",
         "Spearman (1910) doi:10.1111/j.2044-8295.1910.tb00206.x",
         "Brown (1910) doi:10.1111/j.2044-8295.1910.tb00207.x",
+        "Green & Yang (2009) doi:10.1007/s11336-008-9099-3",
+        "Zumbo, Gadermann & Zeisser (2007) doi:10.22237/jmasm/1177992180",
+        "Chalmers (2018) doi:10.1177/0013164417727036",
+        "Jacobson & Truax (1991) doi:10.1037/0022-006X.59.1.12",
+        "Horst (1951), Educational and Psychological Measurement, 11, 368-371",
     ),
     scripts=reliability_scripts,
     keywords=(
@@ -238,6 +366,12 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         "omega",
         "McDonald",
         "split-half",
+        "categorical omega",
+        "standard error of measurement",
+        "SEM",
+        "reliable change index",
+        "RCI",
+        "ordinal alpha",
         "internal consistency",
         "stratified alpha",
     ),
@@ -249,6 +383,9 @@ def reliability(
     *,
     by: By = ("respondent",),
     missing: MissingRows = "automatic",
+    ordered: OrderedAnswers = False,
+    group_factors: GroupFactors = 0,
+    norm_sds: NormSds = (),
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 2000,
     seed: Seed = 0,
@@ -261,7 +398,7 @@ def reliability(
         `score` in score points after reverse-keying, NaN where there is no usable answer.
     missing : "automatic", "listwise" or "available"
         Administrations complete on the scale, or all by full information (the likeliest covariances
-        of the items).
+        of the items; ordered answers: all pairs).
     resamples : int
         Bootstrap resamples of administrations.
     seed : int
@@ -271,13 +408,14 @@ def reliability(
     -------
     AnalysisResult
         `reliability`, one row per group, scale ("all items" where there are several subscales,
-        then each subscale) and coefficient.
+        then each subscale) and coefficient; `errors`, what alpha and omega mean for the standard
+        error of a score and for reliable change.
 
     Raises
     ------
     NotEnoughData
-        No coefficient is defined anywhere. If only some are, the others are NaN with a remark, and
-        a note names group and scale.
+        A row of `norm_sds` cannot be used, or no coefficient is defined anywhere. If only some
+        are, the others are NaN with a remark, and a note names group and scale.
 
     Notes
     -----
@@ -288,24 +426,33 @@ def reliability(
     takes the subscales as strata; omega hierarchical comes from a second-order factor model and is
     identified from three subscales up. Factor models are not fitted to more than 150 items.
     Repeated administrations of one model are not independent, so intervals are too narrow.
+    Coefficients of ordered answers take scores that are answers on few options, not averages.
     Alpha agrees with psych 2.4.12, omega total with lavaan 0.6-19 (see docs/analyses).
     """
     matrices = score_matrices(item_scores, by)
     wholes = {matrix.group: matrix for matrix in score_matrices(item_scores, by, whole=True)}
+    if ordered:
+        matrices = with_options(item_scores, matrices)
+        wholes = dict(zip(wholes, with_options(item_scores, [*wholes.values()]), strict=True))
     bootstrap = Bootstrap(resamples, seed)
     rule, why = choose_missing(missing, (whole.scores for whole in wholes.values()), "fiml")
     scales: list[Scale] = []
     n_used = 0
     for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
         of_group = [matrix for matrix in matrices if matrix.group == group]
-        parts = [scale_coefficients(part, {}, ci_level, bootstrap, rule) for part in of_group]
+        parts = [
+            scale_coefficients(part, {}, ci_level, bootstrap, rule, ordered, group_factors)
+            for part in of_group
+        ]
         scales += parts
         whole = None
         if len(parts) > 1:  # a single subscale is all there is, so the whole would only repeat it
             subscale_of = {
                 item: matrix.subscale or "(none)" for matrix in of_group for item in matrix.items
             }
-            whole = scale_coefficients(wholes[group], subscale_of, ci_level, bootstrap, rule)
+            whole = scale_coefficients(
+                wholes[group], subscale_of, ci_level, bootstrap, rule, ordered, group_factors
+            )
             scales.insert(-len(parts), whole)
         # Each score counts once. A row complete on all items is complete on each subscale, so the
         # whole scale adds scores only where a subscale has no coefficient of its own.
@@ -315,7 +462,9 @@ def reliability(
             elif whole and whole.defined:
                 columns = [item in part.matrix.items for item in whole.rows.names]
                 n_used += n_scores_used(whole.rows.scores[:, columns], whole.missing)
-    rows = TableRows(RELIABILITY, by, ci_level)
+    rows, errors = TableRows(RELIABILITY, by, ci_level), TableRows(ERRORS, by, ci_level)
+    norms = _norm_sds(norm_sds, [scale.matrix.subscale for scale in scales])
+    of_models = "" if rows_are_people(item_scores) else _NO_RETEST
     findings = Findings()
     for scale in scales:
         incomplete = incomplete_administrations(scale.matrix.scores)[1]
@@ -334,6 +483,7 @@ def reliability(
                 against=", ".join(coefficient.against),
                 remark=" ".join(coefficient.problems),
             )
+        _add_errors(errors, scale, norms, of_models)
         _add_findings(findings, scale)
     if not any(scale.defined for scale in scales):
         raise findings.refusal(
@@ -344,7 +494,7 @@ def reliability(
         )
     return score_result(
         item_scores,
-        [rows.table()],
+        [rows.table(), errors.table()],
         findings,
         n_used=n_used,
         method=f"Coefficients from {_ROWS[rule]}; {ci_level * 100:g}% "
@@ -375,3 +525,45 @@ def _add_findings(findings: Findings, scale: Scale) -> None:
         elif keying or undefined:
             of_titles = "; ".join(titles if keying else undefined)
             findings.cautions.append(about(name, problem, of_titles))
+
+
+def _norm_sds(typed: Sequence[Sequence[str | float]], scales: Sequence[str]) -> Mapping[str, float]:
+    """The SD of the norm group by scale, from the rows typed in; empty rows are passed over."""
+    names = {(scale or _NO_SUBSCALE).lower(): scale for scale in scales}
+    norms: dict[str, float] = {}
+    for name, sd in typed:
+        scale = str(name).strip().lower()
+        if not scale:
+            continue
+        if scale not in names or not isinstance(sd, int | float) or not 0 < sd < math.inf:
+            raise NotEnoughData(
+                f"The norm group's SD of '{name}' cannot be used: {sd}.",
+                f"Type a number above 0 for one of: {', '.join(names)}.",
+            )
+        norms[names[scale]] = float(sd)
+    return norms
+
+
+def _add_errors(
+    errors: TableRows, scale: Scale, norms: Mapping[str, float], of_models: str
+) -> None:
+    """A row for each coefficient that answers the question."""
+    name, n_items = scale.matrix.subscale, len(scale.matrix.answered().items)
+    table = covariances(scale.rows.scores, scale.missing, scale.rows.names)
+    of_rows = math.sqrt(max(table.rows.sum() / table.unit, 0)) / n_items if n_items else math.nan
+    sd = norms.get(name, of_rows)
+    for title, coefficient in scale.coefficients.items():
+        if title not in _ANSWERING:
+            continue
+        error = score_error(sd, coefficient.value, errors.level)
+        why = "" if math.isfinite(error.error) else "Undefined, as reliability or SD are."
+        errors.add(
+            scale.matrix.group,
+            scale=name,
+            coefficient=title,
+            reliability=coefficient.value,
+            sd=sd,
+            sd_of="the norm group" if name in norms else "the administrations",
+            **asdict(error),
+            remark=why or of_models,
+        )

@@ -26,7 +26,7 @@ from core.analysis.kit.options import (
     Tail,
     adjustment_words,
 )
-from core.analysis.kit.registry import Choice, ComparedFactor, analysis
+from core.analysis.kit.registry import Choice, ComparedFactor, Switch, analysis
 from core.analysis.kit.results import Findings, score_result
 from core.analysis.kit.scores import (
     PairedScores,
@@ -63,7 +63,11 @@ from core.progress import with_progress
 from core.stats.correlation import Alternative, CorrelationMethod, correlation
 from core.stats.groups import paired_t, summary
 from core.stats.inputs import Estimate, name_list
-from core.stats.reliability.stability import intraclass, retest_agreement
+from core.stats.reliability.stability import (
+    intraclass,
+    intraclass_of_components,
+    retest_agreement,
+)
 from core.stats.resampling import Bootstrap
 
 # The tables.
@@ -164,12 +168,14 @@ REPETITIONS = TableSpec(
             "Value",
             "correlation",
             "At most 1; may be negative.",
-            "McGraw & Wong (1996).",
+            "McGraw & Wong (1996). None by mixed models.",
         ),
-        p_value("p", "p", "F test against 0.", "value"),
-        count("n_units", "Units", "With a score in every repetition."),
+        p_value("p", "p", "F test against 0; none by mixed models.", "value"),
+        count(
+            "n_units", "Units", "With a score in every repetition; by mixed models, in any of them."
+        ),
         count("n_repetitions", "Repetitions"),
-        count("n_left_out", "Missing", "Units lacking the score of some repetition."),
+        count("n_left_out", "Missing", "Other units."),
         remark("Why undefined, and cautions."),
     ),
     "Repetitions",
@@ -297,12 +303,13 @@ def _compare(
     ]
 
 
-def _compare_repetitions(tables: _Tables, scale: PairedScores, level: float) -> None:
+def _compare_repetitions(tables: _Tables, scale: PairedScores, level: float, *, gaps: bool) -> None:
     """Add the intraclass correlations of all repetitions of one scale, and their mean r."""
     if scale.scores.shape[1] < 2:
         return
     scores = scale.scores.to_numpy(dtype=np.float64)
-    agreement, retest = intraclass(scores, level=level), retest_agreement(scores, level=level)
+    coefficients = intraclass_of_components if gaps else intraclass
+    agreement, retest = coefficients(scores, level=level), retest_agreement(scores, level=level)
     for form in agreement.forms:
         tables.repetitions.add(
             scale.group,
@@ -339,6 +346,14 @@ def level_pairs(levels: Sequence[Any], which: Which = "all") -> list[tuple[Any, 
     return list(combinations(levels, 2))
 
 
+IccGaps = Annotated[
+    bool,
+    Switch(
+        "ICC keeps units with a gap",
+        help="Where repetitions are compared: variances by mixed models (REML), which use units "
+        "that lack some repetition; without intervals.",
+    ),
+]
 _COMPARED = ComparedFactor(
     "Compare scores between",
     first=(
@@ -414,12 +429,13 @@ def _score_correlations_scripts(
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
     seed: Seed = 0,
+    icc_gaps: IccGaps = False,
     lists: Lists = None,
     stereotypes: Stereotypes = (),
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `score_correlations`."""
     del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
-    del resamples, seed  # bootstrap intervals depend on the random numbers
+    del resamples, seed, icc_gaps  # bootstrap intervals depend on the random numbers
     scales, _, _ = paired_scores(prepare_pairing(item_scores, factor, by), incomplete)
     tables = []
     for one in scales:
@@ -502,6 +518,7 @@ def score_correlations(
     ci_level: ConfidenceLevel = 0.95,
     resamples: Resamples = 0,
     seed: Seed = 0,
+    icc_gaps: IccGaps = False,
     lists: Lists = None,
     stereotypes: Stereotypes = (),
 ) -> AnalysisResult:
@@ -528,6 +545,8 @@ def score_correlations(
         Over the scales and pairs of levels of a group.
     resamples : int
         Of pairs; 0 for none.
+    icc_gaps : bool
+        Intraclass correlations by mixed models, which use units that lack some repetition.
     lists, stereotypes
         Of texts, how they were scored; not used here.
 
@@ -567,7 +586,7 @@ def score_correlations(
     for scale in with_progress(scales, "scales"):
         _compare(tables, scale, pairs, ci_level, alternative, bootstrap, studies=factor == "study")
         if factor == "repetition":
-            _compare_repetitions(tables, scale, ci_level)
+            _compare_repetitions(tables, scale, ci_level, gaps=icc_gaps)
     if not tables.used:
         why_not = [*findings.cautions, *findings.notes]
         remedy = _REMEDIES.get(factor, _TWO_LEVELS.format(factor=factor))

@@ -79,12 +79,12 @@ def _item_correlations(
             spread = np.sqrt(np.diag(covariance))
             matrix = covariance / np.outer(spread, spread)
         except UserError as error:
-            matrix = _pairwise_correlations(used.scores)
+            matrix = pairwise_correlations(used.scores)
             problems = (*problems, f"Correlations of all pairs of answers. {error.problem}")
     return ItemCorrelations(used.names, used.n, matrix, used.scores, None, problems)
 
 
-def _pairwise_correlations(scores: Floats) -> Floats:
+def pairwise_correlations(scores: Floats) -> Floats:
     """Pearson correlation of each pair of items over the rows that hold both; NaN under three."""
     present = np.isfinite(scores)
     both = present.astype(np.float64)
@@ -182,6 +182,7 @@ _TRIAL_TOLERANCE = 1e-4  # enough to choose among starts
 _STEPS = 3000
 _TRIAL_STEPS = 200  # of a start, before the best one goes on
 _STARTS = 20  # at random
+_SINGULAR_TURN = 1e6  # condition of a start whose factors are one
 _SAME_CRITERION = 1e-5  # difference of the criterion below which two rotations are one
 
 
@@ -236,6 +237,36 @@ def oblimin(loadings: Floats, seed: int = 1) -> Rotation:
         starts=len(begin),
         starts_at_best=sum(end[1] < best[1] + _SAME_CRITERION for end in ends),
     )
+
+
+def oblimin_near(loadings: Floats, target: Floats) -> Floats:
+    """Loadings rotated as `oblimin` does, to the minimum that lies nearest to given loadings.
+
+    Parameters
+    ----------
+    loadings : (p, m) array
+        Unrotated, of uncorrelated factors.
+    target : (p, m) array
+        Rotated loadings of nearly the same data, such as those that were resampled. The search
+        begins where the loadings come closest to them, and from nowhere else.
+
+    Examples
+    --------
+    >>> simple = np.array([[0.8, 0.0], [0.7, 0.0], [0.0, 0.6], [0.0, 0.5]])
+    >>> turn = np.array([[0.8, 0.6], [-0.6, 0.8]])
+    >>> bool(np.abs(oblimin_near(simple @ turn, simple) - simple).max() < 1e-3)
+    True
+    """
+    if loadings.shape[1] == 1:
+        return loadings
+    # target = loadings inverse(turn)', so that turn is the inverse of the transposed solution
+    toward = np.linalg.pinv(np.linalg.lstsq(loadings, target, rcond=None)[0].T)
+    lengths = np.sqrt((toward**2).sum(axis=0))
+    begin = toward / lengths
+    if not np.isfinite(begin).all() or np.linalg.cond(begin) > _SINGULAR_TURN:
+        begin = np.eye(len(begin))
+    turn, _, _ = _descend(loadings, begin, _TRIAL_TOLERANCE, _STEPS)
+    return np.asarray(loadings @ np.linalg.inv(turn).T)
 
 
 def _descend(
@@ -423,7 +454,7 @@ def _incomplete_chance(present: Booleans, repetitions: int, seed: int) -> Floats
     """Eigenvalues of unrelated items that lack the same answers: (repetitions, p)."""
     rng = np.random.default_rng(seed)
     matrices = (
-        _pairwise_correlations(np.where(present, rng.standard_normal(present.shape), np.nan))
+        pairwise_correlations(np.where(present, rng.standard_normal(present.shape), np.nan))
         for _ in range(repetitions)
     )
     return np.concatenate([_eigenvalues_of(np.nan_to_num(matrix)[None]) for matrix in matrices])

@@ -147,7 +147,7 @@ class WeightedFit:
         return np.asarray(rows.T @ rows / self.n / self.n_weight)
 
 
-def _fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
+def fit_weighted(polychoric: Polychoric, table: ParameterTable) -> WeightedFit:
     """The free parameters with the least weighted sum of squared residual correlations.
 
     Parameters
@@ -518,7 +518,7 @@ def weighted_model(
             "Ask more administrations, or other items.",
         )
     table = parameter_table(usable, scaling=scaling, ordered=True)
-    return WeightedModel(_fit_weighted(fitted, table), usable, dropped, len(matrix))
+    return WeightedModel(fit_weighted(fitted, table), usable, dropped, len(matrix))
 
 
 def _single_items_are_factors(model: ParsedModel) -> ParsedModel:

@@ -603,7 +603,7 @@ def _strata_problems(
 
 @dataclass(frozen=True)
 class SplitHalf:
-    """Spearman-Brown coefficients of ways to halve a scale, each unitless and at most 1.
+    """Stepped-up coefficients of ways to halve a scale, each unitless and at most 1.
 
     `odd_even` is the split by position; `mean`, `lowest`, `highest` are over `n_splits` splits,
     which are all there are where `every_split`. `mean_rulon` is the mean of Flanagan and Rulon's
@@ -658,10 +658,12 @@ def split_half(
     Notes
     -----
     2 r / (1 + r), r between the halves' sums; Spearman (1910), Brown (1910)
-    doi:10.1111/j.2044-8295.1910.tb00206.x, doi:10.1111/j.2044-8295.1910.tb00207.x. Rulon (1939):
-    4 cov(halves) / var(total), and for unequal halves k² / (k1 k2) in place of 4 (Raju 1970,
-    doi:10.1007/BF02291365). With an odd number of items one half is an item longer, for which
-    Spearman-Brown is a little too low. Checked by hand and against alpha by Rulon's identity.
+    doi:10.1111/j.2044-8295.1910.tb00206.x, doi:10.1111/j.2044-8295.1910.tb00207.x. With an odd
+    number of items one half is an item longer, and Horst (1951) takes their lengths into account:
+    2 r / (r + sqrt(r² + 4 p q (1 - r²))) with p and q the shares of the items in the halves, which
+    for p = q is the same. Rulon (1939): 4 cov(halves) / var(total), and for unequal halves
+    k² / (k1 k2) in place of 4 (Raju 1970, doi:10.1007/BF02291365). Checked by hand, in R, and
+    against alpha by Rulon's identity.
 
     Examples
     --------
@@ -672,6 +674,13 @@ def split_half(
     >>> halves = split_half(parts[:, [0]] + parts[:, 1:])
     >>> round(halves.odd_even, 4), round(halves.mean, 4), halves.n_splits
     (0.8, 0.8, 3)
+
+    Three such items, halves of one and two: they correlate by 2 / sqrt(12), and a sum of three such
+    items has a reliability of 9 / 12.
+
+    >>> parts = np.indices((2,) * 4).reshape(4, -1).T * 2.0 - 1
+    >>> round(split_half(parts[:, [0]] + parts[:, 1:]).odd_even, 4)
+    0.75
     """
     if max_splits < 1:
         raise ValueError(f"{max_splits} splits")
@@ -705,8 +714,6 @@ def split_half(
         )
     if len(defined) < len(values):
         problems.append(f"{len(values) - len(defined)} splits have no coefficient.")
-    if k % 2:
-        problems.append("The halves differ by one item, which lowers the coefficient slightly.")
     return SplitHalf(
         odd_even=odd_even,
         mean=float(defined.mean()) if len(defined) else math.nan,
@@ -741,7 +748,7 @@ def _splits(k: int, max_splits: int, seed: int) -> tuple[Floats, bool]:
 
 
 def _split_coefficients(halves: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """Spearman-Brown and Rulon coefficients of every split; NaN where undefined."""
+    """Horst's (for equal halves Spearman-Brown's) and Rulon's of every split; NaN if undefined."""
     others = 1 - halves
     of_halves = halves @ covariance
     first, between = (of_halves * halves).sum(axis=1), (of_halves * others).sum(axis=1)
@@ -750,6 +757,9 @@ def _split_coefficients(halves: Floats, covariance: Floats) -> tuple[Floats, Flo
     floor = 1e-12 * np.trace(covariance)
     with np.errstate(divide="ignore", invalid="ignore"):
         r = between / np.sqrt(first * second)
-        stepped = np.where((np.minimum(first, second) > floor) & (r > -1), 2 * r / (1 + r), np.nan)
         length = halves.shape[1] ** 2 / (halves.sum(axis=1) * others.sum(axis=1))
+        # r² + 4 p q (1 - r²), in a form that is exactly 1 for equal halves
+        root = np.sqrt(1 - (1 - 4 / length) * (1 - r**2))
+        defined = (np.minimum(first, second) > floor) & (r > -1)
+        stepped = np.where(defined, 2 * r / (r + root), np.nan)
         return stepped, np.where(total > floor, length * between / total, np.nan)

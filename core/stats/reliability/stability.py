@@ -15,6 +15,8 @@ from core.stats.correlation import Correlation, correlation
 from core.stats.groups import MeanTest, paired_t
 from core.stats.inputs import Estimate, Floats, check_level, is_constant, undefined_size_note
 from core.stats.resampling import Bootstrap
+from core.stats.variance.components import variance_components
+from core.stats.variance.design import cells
 
 # Retest correlations, and the agreement of alternate forms or orders of the options.
 
@@ -292,6 +294,78 @@ def intraclass(scores: Floats, *, level: float = 0.95) -> Intraclass:
         else ()
     )
     return replace(undefined, forms=forms, problems=problems)
+
+
+def intraclass_of_components(scores: Floats, *, level: float = 0.95) -> Intraclass:
+    """As `intraclass`, with the units that lack some repetition, by mixed models.
+
+    Parameters
+    ----------
+    scores : (units, repetitions)
+        As in `intraclass`; only units without any score are left out.
+    level : float in (0, 1)
+        Of the intervals, which there are none of.
+
+    Returns
+    -------
+    Intraclass : the six forms without test and interval; at least 0, as variances of mixed models
+    are. NaN with a reason as in `intraclass`, and where the effects cannot be told apart.
+
+    Notes
+    -----
+    Variances by REML: of units and the rest for ICC1, of units, repetitions and the rest for the
+    others. ICC1 and ICC2 are the units' share of all, ICC3 that of units and rest. Right where
+    scores are missing at random. Without gaps they are those of `intraclass`, unless these are
+    negative. Agrees with lme of nlme 3.1 (R) to 5e-5.
+
+    Examples
+    --------
+    By lme of nlme (R), the table of `intraclass` with two gaps.
+
+    >>> rows = [[9, 2, 5, 8], [6, 1, math.nan, 2], [8, 4, 6, 8], [7, 1, 2, 6]]
+    >>> rows += [[math.nan, 5, 6, 9], [6, 2, 4, 7]]
+    >>> [round(one.value, 2) for one in intraclass_of_components(np.array(rows)).forms[:3]]
+    [0.01, 0.3, 0.72]
+    """
+    table = np.asarray(scores, dtype=np.float64)
+    table = table[np.isfinite(table).any(axis=1)]
+    n, k = table.shape
+    undefined = Intraclass(
+        tuple(IntraclassCorrelation(math.nan, level=level, n=n, form=form) for form in ICC_FORMS),
+        n,
+        k,
+        len(scores) - n,
+        level,
+    )
+    present = np.isfinite(table)
+    values, codes = table[present], np.array(np.nonzero(present))
+    reason = undefined_size_note(values)
+    if n < 2 or (present.sum(axis=1) > 1).sum() < 1:
+        reason = undefined_note(
+            "Undefined: intraclass correlations need two units, one of them with two repetitions."
+        )
+    elif not reason and is_constant(values):
+        reason = undefined_note("Undefined: every score is the same, so the units do not differ.")
+    if reason:
+        return replace(undefined, problems=(reason,))
+    one_way = variance_components(cells(values, codes[:1], [n]), "reml")
+    two_way = variance_components(cells(values, codes, [n, k]), "reml")
+    if not (len(one_way.effects) == 2 and len(two_way.effects) == 3):
+        reason = undefined_note("Undefined: units and repetitions cannot be told apart.")
+        return replace(undefined, problems=(reason,))
+    (units, rest), parts = one_way.estimates, two_way.estimates
+    singles = {
+        "ICC1": units / (units + rest),
+        "ICC2": parts[0] / parts.sum(),
+        "ICC3": parts[0] / (parts[0] + parts[2]),
+    }
+    forms = []
+    for form in undefined.forms:
+        single = float(singles[form.form[:4]])
+        mean = k * single / (1 + (k - 1) * single)
+        forms.append(replace(form, value=mean if form.form.endswith("k") else single))
+    problems = dict.fromkeys((*one_way.problems, *two_way.problems))
+    return replace(undefined, forms=tuple(forms), problems=tuple(problems))
 
 
 def _df(form: IccForm, n: int, k: int) -> tuple[float, float]:

@@ -14,6 +14,7 @@ from core.stats.factor.exploratory import exploratory_factors, parallel_analysis
 from core.stats.normality import normality
 from core.workflow.statistics import analyses
 from tests.analysis.score_frames import item_scores
+from tests.stats.reference import expected, scores
 
 LOADINGS = np.array([[0.8, 0], [0.7, 0], [0.6, 0], [0, 0.8], [0, 0.7], [0, 0.6]])
 CORRELATION = 0.3
@@ -63,6 +64,49 @@ def test_normality_is_that_of_the_items_with_its_coefficients_and_remarks():
     few = tables(efa(item_scores(values[:9])))["normality"].set_index("test")
     assert np.isnan(few.loc["Multivariate Shapiro-Wilk", "p_value"])
     assert "12" in few.loc["Multivariate Shapiro-Wilk", "remark"]
+
+
+def test_adequacy_and_numbers_of_factors_stand_before_the_analysis():
+    theirs = expected("bfi25")
+    values = scores("bfi25")[:, :25]
+    result = efa(item_scores(values), factors=5)
+    found = tables(result)
+    row = found["adequacy"].iloc[0]
+    assert row["kmo"] == pytest.approx(theirs["kmo"]["overall"], abs=1e-9)
+    assert row["bartlett"] == pytest.approx(theirs["bartlett"]["chi2"], abs=1e-6)
+    assert (row["df"], row["p"], row["by_map"], row["by_map_fourth"]) == (300, 0, 5, 5)
+    assert found["item_adequacy"]["kmo"].to_numpy() == pytest.approx(theirs["kmo"]["items"])
+    left = found["eigenvalues"]["map_squares"].to_numpy()
+    assert left[:8] == pytest.approx(theirs["map"]["psych"], abs=1e-9)
+    ((_, sentence, _),) = analyses.by_name("efa").answer(result)
+    assert sentence.startswith("KMO .85; ")
+    assert "(by MAP 5)" in sentence
+
+
+def test_items_that_share_too_little_are_a_caution_or_named():
+    values = np.random.default_rng(2).normal(size=(400, 6))
+    values[:, 1] = values[:, 0] + values[:, 2] + 0.1 * values[:, 1]
+    low = efa(item_scores(values))
+    assert any("KMO is" in note for note in low.cautions)
+    lone = np.random.default_rng(3).normal(size=(400, 1))  # goes with one item only
+    mixed = np.column_stack([answers(400), lone])
+    mixed[:, [0]] += lone
+    found = efa(item_scores(mixed)).notes
+    assert any("KMO under .50): i1, i7." in note for note in found)
+
+
+def test_a_singular_matrix_and_ordered_answers_say_what_is_left_out():
+    values = answers(300)
+    values[:, 5] = values[:, 0] + values[:, 3]
+    result = efa(item_scores(values), factors=2)
+    row = tables(result)["adequacy"].iloc[0]
+    assert np.isnan([row["kmo"], row["bartlett"]]).all()
+    assert "i1, i4, i6." in row["remark"]
+    ordered = efa(item_scores(np.clip(np.round(answers(300)), -1, 1)), correlation="polychoric")
+    row = tables(ordered)["adequacy"].iloc[0]
+    assert row["kmo"] > 0.5
+    assert np.isnan([row["bartlett"], row["p"]]).all()
+    assert "Bartlett" in row["remark"]
 
 
 def test_few_administrations_for_the_items_are_pointed_out():

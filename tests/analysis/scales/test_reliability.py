@@ -4,8 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis.kit.registry import all_analyses
 from core.analysis.scales import reliability as scale_coefficients
 from core.analysis.scales.reliability import reliability
+from core.domain.frames import PEOPLE
 from core.errors import NotEnoughData
 from core.progress import watch
 from tests.analysis.score_frames import golden, item_scores
@@ -52,7 +54,7 @@ def test_omega_total_agrees_with_lavaan_and_stratified_alpha_with_its_formula_in
     table = rows(item_scores(values, items=items, subscales=owner), missing="listwise")
     for name in reference["subscales"]:
         wanted = reference["reliability"][name]["omega_cfa1_ml_listwise"]
-        assert table.loc[(name, "ω total"), "value"] == pytest.approx(wanted, abs=1e-6)
+        assert table.loc[(name, "ω total (one factor)"), "value"] == pytest.approx(wanted, abs=1e-6)
     wanted = reference["reliability"]["stratified_alpha_listwise"]["value"]
     assert table.loc[("all items", "Stratified α"), "value"] == pytest.approx(wanted, abs=1e-9)
 
@@ -74,21 +76,114 @@ def test_stratified_alpha_worked_by_hand():
         "α (Feldt)",
         "α (bootstrap)",
         "Stratified α",
-        "ω total",
-        "ω hierarchical",
+        "ω total (one factor)",
+        "ω hierarchical (second order)",
     ]
 
 
 def test_omega_hierarchical_is_below_total_and_needs_three_subscales():
     frame = item_scores(six_items(400), subscales=PAIRS)
     table = rows(frame).loc["all items"]
-    assert 0 < table.loc["ω hierarchical", "value"] < table.loc["Stratified α", "value"]
+    assert (
+        0 < table.loc["ω hierarchical (second order)", "value"] < table.loc["Stratified α", "value"]
+    )
     result = reliability(frame[frame["subscale"] != "c"], **FEW)
     table = result.tables[0].frame.set_index(["scale", "coefficient"])
-    row = table.loc[("all items", "ω hierarchical")]
+    row = table.loc[("all items", "ω hierarchical (second order)")]
     assert np.isnan(row["value"])
     assert "three subscales or more, and there are 2" in row["remark"]
-    assert any(note.startswith("gpt, scale all items, ω hierarchical:") for note in result.cautions)
+    assert any(
+        note.startswith("gpt, scale all items, ω hierarchical (second order); ω total")
+        for note in result.cautions
+    )
+
+
+def test_coefficients_of_ordered_answers_are_an_option_and_stand_in_the_sentence():
+    frame = item_scores(reference_scores("bfi25", ["A1", "A2", "A3", "A4", "A5"]))
+    assert "ω categorical" not in rows(frame).loc["s"].index
+    result = reliability(frame, ordered=True, **FEW)
+    table = result.tables[0].frame.set_index("coefficient")
+    theirs = expected("bfi25")
+    wanted = theirs["semtools"]["omega_categorical"]
+    assert table.loc["ω categorical", "value"] == pytest.approx(wanted, abs=1e-8)
+    latent = table.loc["α ordinal (of latent responses)", "value"]
+    assert latent == pytest.approx(theirs["ordinal_alpha"], abs=1e-5)
+    (found,) = (one for one in all_analyses() if one.name == "reliability")
+    (answer,) = found.answer(result)
+    assert "categorical ω = .74" in answer.sentence
+    averages = item_scores(six_items() + np.random.default_rng(1).normal(size=(60, 6)) / 9)
+    row = rows(averages, ordered=True).loc[("s", "ω categorical")]
+    assert np.isnan(row["value"])
+    assert row["remark"]
+
+
+def test_each_omega_is_named_by_its_model_and_the_exploratory_one_is_an_option():
+    frame = item_scores(six_items(400), subscales=PAIRS)
+    table = rows(frame, group_factors=3).loc["all items"]
+    names = [name for name in table.index if name.startswith("ω")]
+    assert names == [
+        "ω total (one factor)",
+        "ω hierarchical (second order)",
+        "ω total (second order)",
+        "ω hierarchical (exploratory)",
+        "ω total (exploratory)",
+    ]
+    # both take three factors below a general one
+    values = table.loc[names[1:], "value"].to_numpy()
+    assert values[2:] == pytest.approx(values[:2], abs=0.06)
+    assert table.loc[names[2], "ci_low"] < values[1] < table.loc[names[2], "ci_high"]
+    assert "ω total (exploratory)" not in rows(frame).loc["all items"].index
+
+
+def errors(frame, **options):
+    """The table of standard errors by scale and coefficient."""
+    result = reliability(frame, **{**FEW, **options})
+    return result.tables[1].frame.set_index(["scale", "coefficient"])
+
+
+def test_the_standard_error_of_a_score_and_reliable_change_are_those_of_r():
+    # sd and alpha by psych: sd sqrt(1 - alpha), and from it the rest
+    theirs = expected("bfi25")["alpha"]
+    frame = item_scores(reference_scores("bfi25", ["A1", "A2", "A3", "A4", "A5"]))
+    row = errors(frame).loc[("s", "α (Feldt)")]
+    sem = theirs["sd"] * np.sqrt(1 - theirs["value"])
+    assert (row["sd"], row["error"]) == pytest.approx((theirs["sd"], sem), abs=1e-9)
+    assert row["error"] == pytest.approx(0.4868699958, abs=1e-8)
+    assert row["of_difference"] == pytest.approx(0.6885381512, abs=1e-8)
+    assert row["smallest_change"] == pytest.approx(1.349509989, abs=1e-7)
+    assert row["index_of_point"] == pytest.approx(1.452352347, abs=1e-8)
+    assert "Generalizability" in row["remark"]
+    people = frame.assign(**{PEOPLE: True})
+    assert errors(people).loc[("s", "α (Feldt)"), "remark"] == ""
+
+
+def test_the_sd_may_be_that_of_a_norm_group():
+    frame = item_scores(six_items(), subscales=PAIRS)
+    table = errors(frame, norm_sds=(("A", 2.0), ("", 0)))
+    row = table.loc[("a", "α (Feldt)")]
+    assert (row["sd"], row["sd_of"]) == (2.0, "the norm group")
+    assert row["error"] == pytest.approx(2 * np.sqrt(1 - row["reliability"]))
+    assert (table.loc["b", "sd_of"] == "the administrations").all()
+    for wrong in (("other", 1.0), ("a", 0.0), ("a", "x")):
+        with pytest.raises(NotEnoughData, match="norm group's SD"):
+            errors(frame, norm_sds=(wrong,))
+
+
+def test_a_negative_reliability_gives_no_standard_error():
+    table = errors(item_scores([[1, 3], [3, 1], [2, 3], [3, 2]]))
+    row = table.loc[("s", "α (Feldt)")]
+    assert row["reliability"] < 0
+    assert np.isnan(row[["error", "smallest_change"]].to_numpy(dtype=float)).all()
+    assert "Undefined" in row["remark"]
+
+
+def test_an_incomplete_scale_has_the_sd_of_the_likeliest_covariances():
+    values = six_items(300)
+    complete = errors(item_scores(values)).loc[("s", "α (Feldt)"), "sd"]
+    assert complete == pytest.approx(values.mean(axis=1).std(ddof=1))
+    values[np.arange(300), np.arange(300) % 6] = np.nan
+    row = errors(item_scores(values), missing="available").loc[("s", "α (full information)")]
+    assert row["sd"] == pytest.approx(complete, rel=0.03)
 
 
 def test_a_single_subscale_is_not_repeated_as_the_whole():
@@ -99,9 +194,9 @@ def test_whatever_is_undefined_has_a_remark_and_a_note():
     result = reliability(item_scores(HAND), **FEW)
     frame = result.tables[0].frame
     undefined = frame[frame["value"].isna()]
-    assert list(undefined["coefficient"]) == ["ω total"]
+    assert list(undefined["coefficient"]) == ["ω total (one factor)"]
     assert undefined["remark"].str.contains("omega needs three").all()
-    assert any("gpt, scale s, ω total: Undefined" in note for note in result.cautions)
+    assert any("gpt, scale s, ω total (one factor): Undefined" in note for note in result.cautions)
     assert frame["method"].str.len().min() > 10
 
 
@@ -142,7 +237,13 @@ def test_groups_stand_side_by_side_and_items_and_rows_may_come_in_any_order():
         part = table[table["respondent"] == name].reset_index(drop=True)
         pd.testing.assert_frame_equal(part, alone)
     shuffled = first.sample(frac=1, random_state=3)
-    blind = ["α (Feldt)", "Stratified α", "ω total", "ω hierarchical", "Split-half, mean"]
+    blind = [
+        "α (Feldt)",
+        "Stratified α",
+        "ω total (one factor)",
+        "ω hierarchical (second order)",
+        "Split-half, mean",
+    ]
     found = rows(shuffled)["value"].to_dict()
     for place, value in rows(first)["value"].items():
         if place[1] in blind:
@@ -158,7 +259,7 @@ def test_the_same_seed_gives_the_same_interval_and_another_seed_another():
 
 def test_factor_models_of_too_many_items_are_not_tried(monkeypatch):
     monkeypatch.setattr(scale_coefficients, "MOST_ITEMS", 5)
-    row = rows(item_scores(six_items())).loc[("s", "ω total")]
+    row = rows(item_scores(six_items())).loc[("s", "ω total (one factor)")]
     assert np.isnan(row["value"])
     assert "at most 5 items, and 6 vary" in row["remark"]
     assert row["n"] == 60

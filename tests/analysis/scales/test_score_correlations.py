@@ -142,6 +142,23 @@ def test_repetitions_get_intraclass_correlations_and_come_by_number():
     assert len(score_correlations(answers(noisy("ab"))).tables) == 2
 
 
+def test_intraclass_correlations_keep_units_with_a_gap_where_asked():
+    tables = noisy([1, 2, 3])
+    tables[2] = tables[2].copy()
+    tables[2][:6] = np.nan  # six contexts lack a repetition
+    frame = answers(tables, "repetition")
+    plain, kept = (
+        score_correlations(frame, factor="repetition", icc_gaps=gaps)
+        .tables[2]
+        .frame.set_index("coefficient")
+        for gaps in (False, True)
+    )
+    assert plain.loc["ICC2", ["n_units", "n_left_out"]].tolist() == [19, 6]
+    assert kept.loc["ICC2", ["n_units", "n_left_out"]].tolist() == [25, 0]
+    assert kept.loc["ICC2", "value"] == pytest.approx(plain.loc["ICC2", "value"], abs=0.1)
+    assert np.isnan(kept.loc["ICC2", "ci_low"])
+
+
 def test_each_with_the_first_where_asked_or_where_levels_are_many():
     frame = answers(noisy(range(1, 14), n=5), "repetition")
     result = score_correlations(frame, factor="repetition")

@@ -3,7 +3,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.reliability.stability import ICC_FORMS, intraclass
+from core.stats.reliability.stability import (
+    ICC_FORMS,
+    intraclass,
+    intraclass_of_components,
+)
 from tests.stats.reference import expected
 
 
@@ -93,3 +97,43 @@ def test_bad_tables_give_no_coefficient_but_a_reason(table):
 def test_units_alike_on_average_have_a_negative_single_coefficient():
     result = intraclass(np.array([[1.0, 3], [3, 1], [1.1, 3], [3, 1]]))
     assert result.form("ICC1").value < 0
+
+
+GAPS = np.array(
+    [[9, 2, 5, 8], [6, 1, np.nan, 2], [8, 4, 6, 8], [7, 1, 2, 6], [np.nan, 5, 6, 9], [6, 2, 4, 7]]
+)
+
+
+def test_units_with_a_gap_count_as_in_lme_of_nlme():
+    # lme(y ~ 1, random = ~ 1 | unit); units and repetitions crossed by pdBlocked; nlme 3.1-162
+    found = intraclass_of_components(GAPS)
+    singles = [found.form(name).value for name in ("ICC1", "ICC2", "ICC3")]
+    assert singles == pytest.approx([0.01206224, 0.3007334, 0.7161398], abs=5e-5)
+    assert (found.n, found.n_left_out) == (6, 0)
+    assert found.form("ICC3k").value == pytest.approx(4 * 0.7161398 / (1 + 3 * 0.7161398), abs=5e-5)
+    assert np.isnan([found.form("ICC2").low, found.form("ICC2").p]).all()
+
+
+@given(seed=st.integers(0, 40))
+def test_without_a_gap_mixed_models_give_the_same(seed: int):
+    draw = np.random.default_rng(seed).normal
+    table = 2 * draw(size=(12, 1)) + draw(size=(1, 3)) + draw(size=(12, 3))
+    plain, mixed = intraclass(table), intraclass_of_components(table)
+    if plain.form("ICC1").value > 0.05 and plain.form("ICC2").value < plain.form("ICC3").value:
+        for name in ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"):
+            assert mixed.form(name).value == pytest.approx(plain.form(name).value, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        np.ones((5, 3)),
+        np.full((4, 3), np.nan),
+        np.where(np.eye(4) > 0, np.arange(4.0), np.nan),
+        [[1.0, 2.0]],
+    ],
+)
+def test_tables_that_say_nothing_of_units_have_a_reason(table):
+    found = intraclass_of_components(np.asarray(table))
+    assert np.isnan([form.value for form in found.forms]).all()
+    assert found.problems

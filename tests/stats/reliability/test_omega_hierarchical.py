@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from core.stats.inputs import Floats
-from core.stats.reliability.omega import omega_hierarchical
+from core.stats.reliability.omega import exploratory_omega, omega_hierarchical
 from tests.stats.reference import expected, scores
 
 FACTORS = [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
@@ -46,7 +46,7 @@ def test_three_subscales_give_what_follows_from_lavaans_correlated_factors():
     assert result.second_order == pytest.approx(tuple(second), abs=1e-5)
     assert result.general == pytest.approx(tuple(loadings * second[place]), abs=1e-5)
     assert result.hierarchical.value == pytest.approx(general**2 / total, abs=1e-5)
-    assert result.total == pytest.approx(float(common @ between @ common) / total, abs=1e-5)
+    assert result.total.value == pytest.approx(float(common @ between @ common) / total, abs=1e-5)
 
 
 def test_the_population_value_is_recovered_and_covered():
@@ -60,13 +60,34 @@ def test_the_population_value_is_recovered_and_covered():
         [each.hierarchical.low <= population <= each.hierarchical.high for each in results]
     )
     assert 0.89 <= covered <= 0.99
+    total = 1 - 12 * 0.36 / ((12 * 0.56) ** 2 + 4 * 9 * 0.64 * 0.51 + 12 * 0.36)
+    assert large.total.value == pytest.approx(total, abs=0.005)
+    covered = np.mean([each.total.low <= total <= each.total.high for each in results])
+    assert 0.89 <= covered <= 0.99
+
+
+def test_exploratory_omegas_are_those_of_psych():
+    theirs = expected("bfi25")["omega_schmid_leiman"]
+    hierarchical, total = exploratory_omega(scores("bfi25")[:, :25], 5)
+    # psych ends its searches near 1e-5
+    assert hierarchical.value == pytest.approx(theirs["hierarchical"], abs=1e-4)
+    assert total.value == pytest.approx(theirs["total"], abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("n_factors", "reason"), [(2, "three group factors"), (7, "cannot carry 7 factors")]
+)
+def test_group_factors_that_do_not_exist_give_no_exploratory_omega(n_factors, reason):
+    for omega in exploratory_omega(hierarchy(100, 1), n_factors):
+        assert np.isnan(omega.value)
+        assert any(reason in problem for problem in omega.problems)
 
 
 def test_general_and_group_loadings_add_up_to_the_items_communality():
     result = omega_hierarchical(hierarchy(500, 3), FACTORS)
     general, group = np.array(result.general), np.array(result.group)
     assert general**2 + group**2 == pytest.approx(0.64, abs=0.12)
-    assert result.hierarchical.value < result.total
+    assert result.hierarchical.value < result.total.value
 
 
 @pytest.mark.parametrize(
@@ -81,7 +102,7 @@ def test_general_and_group_loadings_add_up_to_the_items_communality():
 )
 def test_what_is_not_identified_is_undefined_and_says_why(table, subscales, reason):
     result = omega_hierarchical(table, subscales)
-    assert np.isnan([result.hierarchical.value, result.hierarchical.low, result.total]).all()
+    assert np.isnan([result.hierarchical.value, result.hierarchical.low, result.total.value]).all()
     assert reason in " ".join(result.hierarchical.problems)
 
 

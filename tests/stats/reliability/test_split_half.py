@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.reliability.alpha import cronbach_alpha, split_half
+from core.stats.reliability.alpha import _split_coefficients, cronbach_alpha, split_half
 from tests.stats.reference import expected, scores
 from tests.stats.reliability.test_alpha import simulated
 
@@ -19,6 +19,21 @@ def test_odd_even_is_the_stepped_up_correlation_of_the_two_sums():
     table = simulated(k=6)
     by_hand = spearman_brown(table[:, ::2].sum(axis=1), table[:, 1::2].sum(axis=1))
     assert split_half(table).odd_even == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_unequal_halves_are_stepped_up_by_their_lengths_as_r_does():
+    # agreeableness of psych's bfi, items 1, 3 and 5 against 2 and 4
+    table = scores("bfi25", ["A1", "A2", "A3", "A4", "A5"])
+    assert split_half(table).odd_even == pytest.approx(expected("bfi25")["horst"], abs=1e-9)
+
+
+@given(first=st.integers(1, 4), second=st.integers(1, 4))
+def test_parallel_items_have_the_same_reliability_whatever_the_split(first: int, second: int):
+    k = first + second
+    covariance = np.full((k, k), 0.3) + 0.7 * np.eye(k)
+    half = (np.arange(k) < first).astype(float)[None, :]
+    of_sum = 0.3 * k / (1 + 0.3 * (k - 1))
+    assert _split_coefficients(half, covariance)[0][0] == pytest.approx(of_sum, abs=1e-12)
 
 
 def test_the_mean_is_over_every_way_to_halve_the_items_once():

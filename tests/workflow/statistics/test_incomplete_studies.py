@@ -52,6 +52,7 @@ NO_COMPLETE_ROW = {
     "efa": "No factors can be found",
     "internal_consistency": "Alpha cannot be computed",
     "invariance": "No levels of language can be compared",
+    "loading_congruence": "No levels of language can be compared",
     "reliability": "No reliability can be computed",
     "validation_report": "No criterion can be computed",
 }

@@ -32,10 +32,26 @@ from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, TextFile
-from core.domain.tables import TableRows, TableSpec, count, key, number, point_estimate, text
+from core.domain.tables import (
+    TableRows,
+    TableSpec,
+    count,
+    key,
+    number,
+    p_value,
+    point_estimate,
+    remark,
+    text,
+)
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.progress import with_progress
+from core.stats.factor.adequacy import (
+    MinimumAveragePartial,
+    SamplingAdequacy,
+    minimum_average_partial,
+    sampling_adequacy,
+)
 from core.stats.factor.exploratory import (
     SALIENT,
     ExploratoryFactors,
@@ -44,9 +60,11 @@ from core.stats.factor.exploratory import (
     exploratory_factors,
     parallel_analysis,
 )
-from core.stats.inputs import ROWS_USED, ItemRule
+from core.stats.inputs import ROWS_USED, ItemRule, name_list
 from core.stats.scores import contrary_items, keying_note
 
+LEAST_KMO = 0.5
+"""Below it Kaiser (1974) calls items unacceptable for factors."""
 _EIGENVALUES = TableSpec(
     "eigenvalues",
     "Eigenvalues and those of chance",
@@ -72,8 +90,67 @@ _EIGENVALUES = TableSpec(
             "Of the same data; an eigenvalue above it stands out. Glorfeld (1995).",
         ),
         text("stands_out", "Stands out", "Whether it counts towards the number of factors."),
+        number(
+            "map_squares",
+            "Left, r²",
+            "correlation",
+            "Mean squared partial correlation of the items after so many components: least at the "
+            "number of factors by MAP. Velicer (1976).",
+        ),
+        number(
+            "map_fourth_powers",
+            "Left, r⁴",
+            "correlation",
+            "Mean fourth power of the same. Velicer, Eaton & Fava (2000).",
+        ),
     ),
     "Eigenvalues",
+)
+_ADEQUACY = TableSpec(
+    "adequacy",
+    "Before the analysis",
+    (
+        count("n", "n", "Administrations behind the correlations."),
+        count("n_items", "Items", "Items that vary."),
+        number(
+            "kmo",
+            "KMO",
+            "proportion",
+            "Kaiser-Meyer-Olkin measure: squared correlations over these plus squared partial "
+            "correlations. Kaiser (1974): under .5 unacceptable, from .7 middling, from .8 good.",
+            (LEAST_KMO,),
+        ),
+        number(
+            "bartlett",
+            "Bartlett's χ²",
+            "points",
+            "Test that no items correlate at all. Bartlett (1950). Any large sample rejects it: it "
+            "does not say that factors are worth while.",
+        ),
+        count("df", "df", "Pairs of items."),
+        p_value("p", "p", "Of Bartlett's test."),
+        count("by_parallel", "Factors, parallel analysis", "Eigenvalues above chance."),
+        count("by_map", "Factors, MAP", "Where the mean squared partial correlation is least."),
+        count("by_map_fourth", "Factors, MAP r⁴", "Where the mean fourth power is least."),
+        remark("Why a number is undefined, and cautions."),
+    ),
+    "Adequacy",
+)
+_ITEM_ADEQUACY = TableSpec(
+    "item_adequacy",
+    "Adequacy of the items",
+    (
+        key("item", "Item", "As named in the bank."),
+        number(
+            "kmo",
+            "KMO",
+            "proportion",
+            "The measure over the correlations of this item: under .5 it shares too little with "
+            "the others. Kaiser (1974).",
+            (LEAST_KMO,),
+        ),
+    ),
+    "Adequacy",
 )
 _LOADINGS = TableSpec(
     "loadings",
@@ -141,6 +218,11 @@ _REPETITIONS = {"pearson": 500, "polychoric": 100}
 _ALL_ANSWERS: Mapping[InputCorrelation, ItemRule] = {"pearson": "fiml", "polychoric": "pairwise"}
 """How all answers are used."""
 _REMEDY = "It needs items that vary and several administrations (contexts or repetitions)."
+_NOT_ORDERED = (
+    "Bartlett's test is of correlations of scores; polychoric ones vary more than it knows, so it "
+    "is left out."
+)
+_TOO_SHARP = "Bartlett's test takes all answers as given, so its p is too small."
 _FEW_PER_ITEM = 5  # administrations; Gorsuch (1983) asks for as many at least
 _FEW = (
     "{n} administrations are few for {n_items} items; in another sample the loadings may look "
@@ -156,6 +238,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """How many factors stand out from chance, and what the extracted ones explain."""
     explained = sentences.rows_by_group(sentences.table_of(result, "factors"))
     loadings = sentences.rows_by_group(sentences.table_of(result, "loadings"))
+    adequacy = sentences.rows_by_group(sentences.table_of(result, "adequacy"))
 
     def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
         if rows[0]["n"] < len(rows):
@@ -165,6 +248,12 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             )
         n = sum(row["stands_out"] == "yes" for row in rows)
         suggested = f"{count_text(n, 'factor')} {'stands' if n == 1 else 'stand'} out from chance"
+        if group in adequacy:
+            row = adequacy[group][0]
+            counts = dict.fromkeys((int(row["by_map"]), int(row["by_map_fourth"])))
+            suggested += f" (by MAP {' or '.join(map(str, counts))})"
+            if math.isfinite(row["kmo"]):
+                suggested = f"KMO {sentences.coefficient_text(row['kmo'])}; {suggested}"
         shares = {row["factor"]: row["share"] for row in explained.get(group, [])}
         defined = [share for share in shares.values() if math.isfinite(share)]
         if not defined:
@@ -259,6 +348,10 @@ def _parallel_analysis(
         "Harman & Jones (1966) doi:10.1007/BF02289468",
         "Jennrich & Sampson (1966) doi:10.1007/BF02289465",
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
+        "Kaiser (1974) doi:10.1007/BF02291575",
+        "Bartlett (1950) doi:10.1111/j.2044-8317.1950.tb00285.x",
+        "Velicer (1976) doi:10.1007/BF02293557",
+        "Velicer, Eaton & Fava (2000), Construct explication through factor or component analysis",
     ),
     keywords=(
         "EFA",
@@ -271,6 +364,11 @@ def _parallel_analysis(
         "oblimin",
         "loadings",
         "dimensionality",
+        "KMO",
+        "sampling adequacy",
+        "Bartlett's test",
+        "MAP",
+        "minimum average partial",
     ),
     requires="scores",
     in_reports=True,
@@ -305,7 +403,8 @@ def efa(
     -------
     AnalysisResult
         `eigenvalues`, `loadings` (a row per item and factor), `factors` (a row per pair of
-        factors) and `normality` (Mardia and multivariate Shapiro-Wilk), each by group.
+        factors), `normality` (Mardia and multivariate Shapiro-Wilk), `adequacy` (KMO, Bartlett,
+        numbers of factors) and `item_adequacy`, each by group.
 
     Raises
     ------
@@ -322,6 +421,7 @@ def efa(
     subscale_of, _ = subscales_of_items(item_scores)
     eigenvalues, loadings = TableRows(_EIGENVALUES, names), TableRows(_LOADINGS, names)
     factor_rows = TableRows(_FACTORS, names)
+    adequacy, of_items = TableRows(_ADEQUACY, names), TableRows(_ITEM_ADEQUACY, names)
     answers: list[NormalityScores] = []
     findings = Findings()
     too_few: list[str] = []
@@ -366,7 +466,21 @@ def efa(
             findings.caution(
                 group, keying_note(title, list(contrary), [[x] for x in contrary.values()])
             )
-        for cells in _eigenvalue_cells(chance):
+        before = sampling_adequacy(solution.correlations, solution.names, n)
+        partial = minimum_average_partial(solution.correlations)
+        adequacy.add(
+            matrix.group,
+            n=n,
+            n_items=n_items,
+            by_parallel=chance.n_suggested,
+            by_map=partial.n_by_squares,
+            by_map_fourth=partial.n_by_fourth_powers,
+            **_adequacy_cells(before, correlation, gaps=bool(incomplete) and rule != "listwise"),
+        )
+        for item, kmo in zip(solution.names, before.items.tolist(), strict=True):
+            of_items.add(matrix.group, item=item, kmo=kmo)
+        _add_adequacy_findings(findings, group, solution.names, before)
+        for cells in _eigenvalue_cells(chance, partial):
             eigenvalues.add(matrix.group, **cells)
         for cells in _loading_cells(solution, against):
             loadings.add(matrix.group, **cells)
@@ -382,6 +496,8 @@ def efa(
             loadings.table(),
             factor_rows.table(),
             normality_table(answers, names),
+            adequacy.table(),
+            of_items.table(),
         ),
         findings,
         n_used=n_used,
@@ -422,10 +538,53 @@ def _items_against(
     return against
 
 
-def _eigenvalue_cells(chance: ParallelAnalysis) -> Iterator[dict[str, Any]]:
-    """Each eigenvalue with those of chance."""
-    columns = (chance.eigenvalues, chance.chance_mean, chance.chance_percentile)
-    for position, (eigenvalue, mean, limit) in enumerate(zip(*columns, strict=True), 1):
+def _adequacy_cells(
+    before: SamplingAdequacy, correlation: InputCorrelation, *, gaps: bool
+) -> dict[str, Any]:
+    """The measures and the test, which is left out of polychoric correlations."""
+    ordered = correlation == "polychoric"
+    test = _NOT_ORDERED if ordered else _TOO_SHARP if gaps else ""
+    return {
+        "kmo": before.overall,
+        "bartlett": math.nan if ordered else before.chi2,
+        "df": before.df,
+        "p": math.nan if ordered else before.p,
+        "remark": before.problem or test,
+    }
+
+
+def _add_adequacy_findings(
+    findings: Findings, group: str, names: Sequence[str], before: SamplingAdequacy
+) -> None:
+    """That items share too little for factors, all together or some of them."""
+    low = [name for name, kmo in zip(names, before.items, strict=True) if kmo < LEAST_KMO]
+    if before.overall < LEAST_KMO:
+        findings.caution(
+            group,
+            f"KMO is {sentences.coefficient_text(before.overall)}: the items share too little for "
+            "factors, which Kaiser (1974) calls unacceptable under .50.",
+        )
+    elif low:
+        words = "share little with the others (KMO under .50)"
+        findings.note(group, f"items that {words}: {name_list(low)}.")
+    if before.problem:
+        findings.note(group, f"KMO and Bartlett's test: {before.problem}")
+
+
+def _eigenvalue_cells(
+    chance: ParallelAnalysis, partial: MinimumAveragePartial
+) -> Iterator[dict[str, Any]]:
+    """Each eigenvalue with those of chance, and what is shared after it."""
+    columns = (
+        chance.eigenvalues,
+        chance.chance_mean,
+        chance.chance_percentile,
+        [*partial.squares[1:], math.nan],
+        [*partial.fourth_powers[1:], math.nan],
+    )
+    for position, (eigenvalue, mean, limit, squares, fourth) in enumerate(
+        zip(*columns, strict=True), 1
+    ):
         yield {
             "number": position,
             "n": chance.n,
@@ -433,6 +592,8 @@ def _eigenvalue_cells(chance: ParallelAnalysis) -> Iterator[dict[str, Any]]:
             "chance_mean": float(mean),
             "chance_percentile": float(limit),
             "stands_out": "yes" if position <= chance.n_suggested else "no",
+            "map_squares": float(squares),
+            "map_fourth_powers": float(fourth),
         }
 
 

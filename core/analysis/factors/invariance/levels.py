@@ -130,7 +130,7 @@ class InvarianceInputs:
             What is to be free is no parameter of the model.
         """
         group = group_name(matrix.group)
-        scores, few = _by_level(matrix, self.level_of, self.fewest)
+        scores, few = scores_by_level(matrix, self.level_of, self.fewest)
         notes: list[str] = []
         if few:
             words = f"left out, with fewer than {self.fewest} administrations: {name_list(few)}."
@@ -291,7 +291,7 @@ def invariance_inputs(
     matrices = score_matrices(item_scores, by, whole=True)
     subscale_of, notes = subscales_of_items(item_scores)
     level_of = administration_levels(item_scores, factor)
-    by_level = [_by_level(matrix, level_of, fewest)[0] for matrix in matrices]
+    by_level = [scores_by_level(matrix, level_of, fewest)[0] for matrix in matrices]
     chosen, reasons = choose_estimator(estimator, item_scores)
     how, why = with_missing_rule(
         chosen,
@@ -316,7 +316,7 @@ def invariance_inputs(
     )
 
 
-def _by_level(
+def scores_by_level(
     matrix: ScoreMatrix, level_of: AdministrationLevels, fewest: int
 ) -> tuple[dict[str, Floats], list[str]]:
     """Scores of each level with enough administrations that hold an answer, and the other levels.

@@ -19,8 +19,9 @@ from tests.stats.test_missing_answers import answers
 
 THIRDS = ["a"] * 3 + ["b"] * 3 + ["c"] * 3
 NAMES = {
-    "alpha": "α (full information)", "stratified alpha": "Stratified α", "omega total": "ω total",
-    "omega hierarchical": "ω hierarchical", "split-half, odd-even": "Split-half, odd-even",
+    "alpha": "α (full information)", "stratified alpha": "Stratified α",
+    "omega total": "ω total (one factor)", "omega hierarchical": "ω hierarchical (second order)",
+    "split-half, odd-even": "Split-half, odd-even",
     "split-half, mean": "Split-half, mean", "split-half, lowest": "Split-half, lowest",
     "split-half, highest": "Split-half, highest",
 }  # fmt: skip

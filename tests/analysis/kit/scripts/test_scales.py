@@ -27,8 +27,8 @@ from tests.analysis.score_frames import golden, item_scores
 TITLES = {
     "alpha": "α (Feldt)",
     "stratified alpha": "Stratified α",
-    "omega total": "ω total",
-    "omega hierarchical": "ω hierarchical",
+    "omega total": "ω total (one factor)",
+    "omega hierarchical": "ω hierarchical (second order)",
     "split-half, odd-even": "Split-half, odd-even",
     "split-half, mean": "Split-half, mean",
     "split-half, lowest": "Split-half, lowest",
