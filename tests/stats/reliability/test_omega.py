@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from scipy import stats
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,20 +74,36 @@ def test_a_negative_residual_variance_is_named():
     assert any("Negative residual variance (x)" in text for text in result.problems)
 
 
-def test_an_interval_stays_within_0_and_1_and_says_so():
+def test_an_interval_ends_below_1_and_is_cut_at_0_with_a_note():
     rng = np.random.default_rng(7)
-    high = rng.standard_normal((5, 1)) + 0.3 * rng.standard_normal((5, 3))
-    result = omega_total(high)
-    # symmetric about the estimate it would end at 1.04
-    assert 2 * result.value - result.low > 1.03
-    assert result.high == 1
-    assert any("cut at 0 or 1" in text for text in result.problems)
+    high = omega_total(rng.standard_normal((5, 1)) + 0.3 * rng.standard_normal((5, 3)))
+    assert high.value < high.high < 1
+    rng = np.random.default_rng(1)
+    found = [
+        omega_total(rng.standard_normal((12, 1)) * 0.3 + rng.standard_normal((12, 4)))
+        for _ in range(20)
+    ]
+    lows = [result for result in found if result.low == 0]
+    assert lows
+    assert all(any("cut at 0" in text for text in result.problems) for result in lows)
     usual = omega_total(one_factor(300, 6))
     assert 0 < usual.low < usual.high < 1
     assert not any("cut" in text for text in usual.problems)
 
 
-@pytest.mark.parametrize(("subscale", "columns"), [("f", [0, 1, 2]), ("g", [3, 4, 5])])
+def test_the_interval_is_of_the_logarithm_of_what_is_left_over():
+    """Its ends lie t standard errors of ln(1 - omega) around it: for any level the same error."""
+    scores = one_factor(40, 6)
+    wide, narrow = omega_total(scores, level=0.95), omega_total(scores, level=0.8)
+    errors = [
+        (np.log(1 - result.value) - np.log(1 - result.high)) / stats.t.ppf((1 + level) / 2, 39)
+        for result, level in ((wide, 0.95), (narrow, 0.8))
+    ]
+    assert errors[0] == pytest.approx(errors[1])
+    middle = (np.log(1 - wide.low) + np.log(1 - wide.high)) / 2
+    assert middle == pytest.approx(np.log(1 - wide.value))
+
+
 def test_improper_solutions_have_the_values_of_r_and_a_caution(subscale, columns):
     table, own = scores("heywood6")[:, columns], expected("heywood6_lavaan")["reliability"]
     result = omega_total(table)
