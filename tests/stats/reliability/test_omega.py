@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
-from scipy import stats
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.stats.inputs import Floats
 from core.stats.reliability.omega import omega_total
@@ -104,6 +104,7 @@ def test_the_interval_is_of_the_logarithm_of_what_is_left_over():
     assert middle == pytest.approx(np.log(1 - wide.value))
 
 
+@pytest.mark.parametrize(("subscale", "columns"), [("f", [0, 1, 2]), ("g", [3, 4, 5])])
 def test_improper_solutions_have_the_values_of_r_and_a_caution(subscale, columns):
     table, own = scores("heywood6")[:, columns], expected("heywood6_lavaan")["reliability"]
     result = omega_total(table)
