@@ -87,7 +87,11 @@ class Personas:
         return self.alpha if row["coefficient"].startswith(("α", "ω", "Split")) else math.nan
 
 
-DESIGNS = tuple(Personas(n, icc) for n in (10, 40) for icc in (0.0, 0.3, 0.8))
+DESIGNS = (
+    *(Personas(n, icc) for n in (10, 40) for icc in (0.0, 0.3, 0.8)),
+    Personas(200, 0.3),
+    *(Personas(40, 0.3, items) for items in (10, 20)),
+)
 
 
 def cases() -> Iterator[Case]:
@@ -151,7 +155,7 @@ def _of(design: Personas) -> Iterator[Case]:
         by=(),
         resamples=500,
     )
-    if design.icc:
+    if design.icc and design.personas >= 40:  # fewer rows have a caution that none can be trusted
         yield case(
             "cfa",
             {
