@@ -476,7 +476,7 @@ def row_cautions(item_scores: ItemScores, always: str, of_models: str) -> tuple[
 
 def row_notes(item_scores: ItemScores, always: str, _of_models: str) -> tuple[str, ...]:
     """The same as a note, where no row is a repetition: rows are people, or contexts of a model."""
-    note = always.replace("{rows}", "people" if rows_are_people(item_scores) else "contexts")
+    note = always.replace("{rows}", "people" if rows_are_people(item_scores) else "administrations")
     return (note,) if note and not _has_repetitions(item_scores) else ()
 
 
