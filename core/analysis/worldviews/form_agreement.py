@@ -221,8 +221,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 f"{interval_text(alpha['ci_low'], alpha['ci_high'])}, {int(alpha['same'])} of "
                 f"{count_text(int(alpha['statements']), 'statement')} have one stance across them"
                 + (
-                    f" in every one of {n} conditions"
-                    if (n := int(alpha["conditions"])) > 1
+                    f" in every one of {asked} conditions"
+                    if (asked := int(alpha["conditions"])) > 1
                     else ""
                 )
             )
