@@ -235,7 +235,8 @@ def _revision(study: str) -> str:
 def _show(study: StudyRecord, view: View) -> None:
     """The answer in a sentence, ways on, and chart and table side by side."""
     table = _counted(_revision(study.code), study.code, view.address, view)
-    st.markdown(plain(explore.answer(table, view)))
+    pooled = explore.pooled_words(workspace(), study.code, view)
+    st.markdown(plain(" ".join(filter(None, [explore.answer(table, view), pooled]))))
     texts = analyses.item_texts(workspace(), [study.code], view.where)
     ways_on = st.container(horizontal=True, key="explore_ways_on", vertical_alignment="center")
     with st.container(key="statistics", horizontal=True, gap="medium"):

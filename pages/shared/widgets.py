@@ -267,8 +267,13 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
 
 def no_study() -> None:
     """What to do where there is no study."""
+    imported = any(study.kind == "imported" for study in studies.list_studies(workspace()))
     st.info(
-        "There is no study yet. Run the sample study from Home, design a study, or import answers."
+        "This page shows studies that Inkblot asks itself, and not imported ones. Run the sample "
+        "study from Home, or design a study."
+        if imported
+        else "There is no study yet. Run the sample study from Home, design a study, or import "
+        "answers."
     )
     with st.container(horizontal=True):
         st.page_link("pages/home.py", label="Go to Home", icon=":material/home:")

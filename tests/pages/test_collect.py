@@ -60,7 +60,7 @@ def test_an_empty_database_says_what_to_do(workspace):
 def test_an_imported_study_cannot_be_started(workspace):
 
     imports.import_tidy(workspace, "x.csv", b"item,answer\nq1,1\nq2,2\n")
-    assert "There is no study yet" in texts(open_page(study="x"))
+    assert "not imported ones" in texts(open_page(study="x"))
 
 
 def test_a_study_not_started_says_what_it_will_ask(workspace):

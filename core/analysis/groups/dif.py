@@ -549,14 +549,15 @@ def _compared_levels(
     counts = Counter(labels[np.isfinite(matrix.scores).any(axis=1)].tolist())
     names = [level for level in level_of.order if level in set(labels.tolist())]
     compared = [level for level in names if counts[level] >= fewest]
-    if len(compared) < len(names):
+    if 1 < len(compared) < len(names):
         too_small = [level for level in names if counts[level] < fewest]
         findings.note(
             scale, f"left out, with fewer than {fewest} administrations: {name_list(too_small)}."
         )
     reason = too_many_levels(factor, compared)
     if len(compared) < 2:
-        reason = "not compared, as fewer than two levels are left."
+        each = name_list([f"{level} {counts[level]}" for level in names])
+        reason = f"not compared, as fewer than two levels have {fewest} administrations ({each})."
     if reason:
         findings.caution(scale, reason)
     return [] if reason else compared

@@ -20,6 +20,7 @@ from core.analysis.kit.rows import (
     row_cautions,
     row_notes,
 )
+from core.analysis.kit.sentences import merge_notes
 from core.domain.notes import Note, Place, about
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.wide_scores import ItemScores
@@ -46,9 +47,12 @@ class Findings:
     def refusal(self, what: str, needs: str, by: Sequence[str]) -> NotEnoughData:
         """That nothing could be computed, with the first reasons, and what the analysis needs.
 
-        Reasons name groups by their factors, `by`, as results do.
+        Reasons name groups by their factors, `by`, as results do, and one of many groups stands
+        once.
         """
-        reasons = " ".join(_with_factors(note, by) for note in [*self.cautions, *self.notes][:3])
+        named = [_with_factors(note, by) for note in (*self.cautions, *self.notes)]
+        groups = [note.place.group for note in named if isinstance(note, Note)]
+        reasons = " ".join(merge_notes(named, groups)[:3])
         return NotEnoughData(f"{what} {reasons}".strip(), needs)
 
 

@@ -62,7 +62,8 @@ _SETTINGS = ("form", "label_order")
 _KEPT = tuple(name for name in CONDITIONS[1:] if name not in _SETTINGS)
 _RATES = ("consistency", "reluctancy", "midpoint", "unusable")
 _RATE_HELP = {
-    "consistency": "Items with the same answer in all settings / items with two or more answers.",
+    "consistency": "Items with the same answer every time (repetitions, forms, orders of labels) "
+    "under a condition / items with two or more answers.",
     "reluctancy": "Midpoint answers and replies without an option / all answers.",
     "midpoint": "Answers with an option of stance 0 / all answers.",
     "unusable": "Replies without an option / all answers.",
@@ -144,7 +145,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 )
             return "No item has all its answers, so there is no rate."
         consistency = (
-            f"{rate_text(row, 'consistency')} get the same answer in all settings (consistency)"
+            f"{rate_text(row, 'consistency')} get the same answer every time (consistency)"
             if math.isfinite(row["consistency"])
             else "consistency is undefined (one answer each)"
         )

@@ -172,8 +172,14 @@ def _alpha_columns(level: str) -> tuple[Column, ...]:
             ends_title=level,
         ),
         count("templates", "Templates", "Under one condition, such as a context."),
+        text("compared", "Compared", "What is counted as templates."),
+        count("conditions", "Conditions", "Contexts, languages and so on, each by itself."),
         count("n", "Statements", "Statements with a stance in two templates or more."),
-        count("same", "One stance in all", "Statements with the same stance in all."),
+        count(
+            "same",
+            "One stance in all",
+            "Statements with the same stance in all; under each condition.",
+        ),
         count("complete", "Stance in all", "Statements with a stance in all templates."),
         count("statements", "Asked", "Statements asked."),
         remark("Why alpha is undefined."),
@@ -210,10 +216,15 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         parts = [_kappas_text(kappas[group], alpha)] if group in kappas else []
         if alpha and alpha["templates"] > 1:
             parts.append(
-                f"alpha across {int(alpha['templates'])} templates "
+                f"alpha across {int(alpha['templates'])} {alpha['compared']} "
                 f"{coefficient_text(alpha['alpha'])}"
                 f"{interval_text(alpha['ci_low'], alpha['ci_high'])}, {int(alpha['same'])} of "
                 f"{count_text(int(alpha['statements']), 'statement')} have one stance across them"
+                + (
+                    f" in every one of {asked} conditions"
+                    if (asked := int(alpha["conditions"])) > 1
+                    else ""
+                )
             )
         if parts:
             text = "; ".join(parts)
@@ -335,6 +346,8 @@ def form_agreement(
         for own in groups
     ]
     alphas = [_alpha(own, Bootstrap(resamples or 1, seed), ci_level) for own in groups]
+    with_formats = "format" not in answers.by and len(option_counts["format"].unique()) > 1
+    asked_in = "pairs of template and format" if with_formats else "templates"
     rows = list(_kappa_rows(groups, kappas))
     statements = _statement_frame(groups, answers.by)
     compared = comparison_table(
@@ -371,7 +384,7 @@ def form_agreement(
         result_table(
             "alpha",
             "Agreement of templates",
-            _alpha_rows(groups, alphas, bootstrap is not None),
+            _alpha_rows(groups, alphas, asked_in, bootstrap is not None),
             (*factors, *_alpha_columns(level)),
             "Templates",
         ),
@@ -529,7 +542,7 @@ def _alpha(group: _Group, bootstrap: Bootstrap, level: float) -> Estimate:
 
 
 def _alpha_rows(
-    groups: Sequence[_Group], alphas: Sequence[Estimate], with_interval: bool
+    groups: Sequence[_Group], alphas: Sequence[Estimate], asked_in: str, with_interval: bool
 ) -> Iterator[tuple[Any, ...]]:
     """One row for each group: alpha, and how many statements have one stance in all templates."""
     for group, alpha in zip(groups, alphas, strict=True):
@@ -546,6 +559,8 @@ def _alpha_rows(
             alpha.value,
             *ends,
             group.n_templates,
+            asked_in,
+            len(group.by_condition),
             alpha.n,
             int(same.sum()),
             int(complete.sum()),

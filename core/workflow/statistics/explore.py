@@ -17,7 +17,7 @@ from core.domain.attributes import is_attribute
 from core.domain.factors import DERIVED, grouping_title, is_person_fact
 from core.domain.numbers import count_text, number_text
 from core.domain.results import ResultTable, Unit
-from core.domain.study import LEAVE_OUT, SETTINGS
+from core.domain.study import FACTORS, LEAVE_OUT, SETTINGS
 from core.domain.tables import count, factor_columns, high_end, low_end, number, remark, text
 from core.errors import NotEnoughData
 from core.export import DECIMALS
@@ -25,8 +25,8 @@ from core.stats.distributions import clustered_share_interval
 from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
 from core.stats.repeatability import entropies
+from core.store import answers, studies
 from core.store import explore as store
-from core.store import studies
 from core.store.explore import FACTORS_AND_ITEMS, AttemptNumber
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing
@@ -647,6 +647,8 @@ def _value_title(measure: Measure, view: View) -> str:
     return f"Share of option {view.option}" if measure.of_option else measure.title
 
 
+_OF_ONE_FORMAT = ("mean_score", "option_share", "entropy")
+"""Measures that are undefined over several formats."""
 _LONGEST_NAME = 40  # characters of a level in a sentence
 
 
@@ -658,7 +660,10 @@ def _name(level: object) -> str:
 
 
 def answer(table: ResultTable, view: View) -> str:
-    """The lowest and the highest row of a view in one sentence, with its counts."""
+    """The lowest and the highest row of a view in one sentence, with its counts.
+
+    Points and options of several formats cannot be compared, so each format has its own.
+    """
     frame = table.frame
     title = _value_title(measure_of(view.measure), view)
     unit = next(column.unit for column in table.columns if column.name == "value")
@@ -677,8 +682,30 @@ def answer(table: ResultTable, view: View) -> str:
     texts = {number_text(value, DECIMALS[unit]) for value in known["value"]}
     if len(texts) == 1:
         return f"{title}: {texts.pop()} in every row; {counts}."
-    low, high = named(known["value"].idxmin()), named(known["value"].idxmax())
-    return f"{title}: from {low} to {high}; {counts}."
+    apart = ["format"] if view.measure in _OF_ONE_FORMAT and "format" in view.factors else []
+    parts = known.groupby(apart, sort=False) if apart else [((), known)]
+    ranges = []
+    for _, rows in parts:
+        low, high = rows["value"].idxmin(), rows["value"].idxmax()
+        ranges.append(named(low) if low == high else f"from {named(low)} to {named(high)}")
+    return f"{title}: {'; '.join(ranges)}; {counts}."
+
+
+def pooled_words(workspace: Workspace, study: str, view: View) -> str:
+    """What is counted together behind every number of a view, as a sentence; empty for nothing."""
+    n_levels = answers.n_levels(workspace.database, [study], FACTORS, view.where).iloc[0]
+    apart = set(view.factors)
+    if n_levels["n_model"] == n_levels["n_respondent"]:  # the one follows from the other
+        apart |= {"respondent"} if "model" in apart else {"model"}
+    people = roles.people_words(workspace, [study])
+    together = [
+        roles.FactorRole(
+            name, "together", int(n_levels[f"n_{name}"]), people if name == "context" else ""
+        )
+        for name in FACTORS
+        if name not in apart and n_levels[f"n_{name}"] > 1
+    ]
+    return roles.scope_words(together, of_scores=False)
 
 
 # The analysis that goes on from a view.

@@ -141,7 +141,7 @@ def test_a_thin_level_and_a_group_without_levels_are_left_out_by_name():
     alone["respondent"] = "b"
     result = invariance(pd.concat([schools(), thin, alone]))
     assert "gpt: left out, with fewer than 10 administrations: Latin." in result.all_notes
-    assert "b: not compared, as fewer than two levels are left." in result.cautions
+    assert "b: not compared, as fewer than two levels have 10 administrations." in result.cautions
     steps = frames(result)["steps"].set_index(["respondent", "step"])
     assert steps.loc[("b", "metric")][["chi2", "p_difference"]].isna().all()
     assert steps.loc[("gpt", "metric"), "n"] == 301

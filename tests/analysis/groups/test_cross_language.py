@@ -358,6 +358,7 @@ def test_the_answer_names_the_range_and_the_equivalent_pairs():
     assert "to .9" in sentence
     assert "over 5 items" in sentence
     assert "in 1 of 3 pairs" in sentence
+    assert "± 1.00 of b (opinion) in" in sentence
     alone = _answer(compare(opinions(EN, language="en"))["result"])[0].sentence
     assert "nothing to compare" in alone
     apart = compare(two_languages([("a", 5, 5, 0)], [("b", 5, 5, 0)]))["result"]
@@ -485,9 +486,7 @@ def test_models_are_compared_over_what_both_were_asked():
 def test_the_sentence_names_the_largest_difference_only_among_pairs_that_differ():
     answer = analyses.by_name("cross_language").answer
     ((_, alike, _),) = answer(compare(two_languages())["result"])  # means differ by .05, p = .7
-    assert (
-        "means are equivalent within ± .10 in 0 of 1 pair and clearly different in none." in alike
-    )
+    assert "± .10 of b (opinion) in 0 of 1 pair and clearly different in none." in alike
     apart = [(f"q{n}", 5 + n % 3, 5 - n % 3, 0) for n in range(8)]
     shifted = [(item, yes + 2, no - 2, zero) for item, yes, no, zero in apart]
     # b differs by .4 in seven questions and by .6 in one: (7 · .4 + .6) / 8 = .425

@@ -217,7 +217,7 @@ def test_a_subscale_of_one_item_does_not_hide_the_others():
 def test_an_empty_level_is_a_level_of_its_own():
     frame = framed(two_levels(16, n=200), ("", "poet"), factor="context")
     levels = tables(dif(frame, factor="context"))["levels"]["level"]
-    assert levels.tolist() == ["(none)", "poet"]
+    assert levels.tolist() == ["context (none)", "poet"]
 
 
 @given(st.integers(1, 50), st.permutations(range(5)))

@@ -15,3 +15,13 @@ def test_a_refusal_names_the_levels_of_its_groups():
     findings.caution("a · b · 0", "a name with the separator in it.")
     error = findings.refusal("Nothing.", "Ask more.", ("respondent", "temperature"))
     assert "Nothing. m · temperature 0: not fitted. a · b · 0: a name" in str(error)
+
+
+def test_a_refusal_says_a_reason_of_many_groups_once():
+    findings = Findings()
+    for number in range(5):
+        findings.caution(f"m{number} · 0", "too few rows.")
+    refusal = str(findings.refusal("Nothing can be compared.", "", ("model", "temperature")))
+    assert refusal.count("too few rows") == 1
+    assert "m0 · temperature 0" in refusal
+    assert "2 more groups" in refusal

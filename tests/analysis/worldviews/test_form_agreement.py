@@ -183,6 +183,22 @@ def test_templates_have_a_sentence_where_no_statement_has_another_wording():
     assert answer.sentence.endswith("2 of 3 statements have one stance across them.")
 
 
+def test_formats_are_not_called_templates_and_contexts_are_counted():
+    cells = {
+        (item, template, "", "original"): YES for item in "ab" for template in ("t1", "t2")
+    } | {("c", "t1", "", "original"): YES, ("c", "t2", "", "original"): NO}
+    parts = [statements(cells, context=f"p{k}") for k in (1, 2, 3)]
+    both = [part.assign(format=name) for name in ("f1", "f2") for part in parts]
+    result = form_agreement(pd.concat(both))
+    row = table_of(result, "alpha").frame.iloc[0]
+    assert row[["templates", "conditions", "same", "statements"]].tolist() == [4, 3, 2, 3]
+    (answer,) = analyses.by_name("form_agreement").answer(result)
+    assert "across 4 pairs of template and format" in answer.sentence
+    assert answer.sentence.endswith(
+        "2 of 3 statements have one stance across them in every one of 3 conditions."
+    )
+
+
 def test_what_is_undefined_is_said_with_the_reason():
     same = form_agreement(statements({**cells_of(opposite=YES), **cells_of("b", opposite=YES)}))
     assert (

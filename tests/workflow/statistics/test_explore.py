@@ -236,7 +236,32 @@ def test_formats_with_other_points_are_not_pooled(workspace):
         assert apart["value"].notna().all()
     share = rows_of(workspace, View("option_share", "item", "format", option="5"), "s")
     assert share.loc[("q1", "three"), "remark"] == "The answer format does not have this option."
-    assert explore.default_view(workspace, "s") == View("mean_score", "item", "format")
+    view = explore.default_view(workspace, "s")
+    assert view == View("mean_score", "item", "format")
+    sentence = explore.answer(explore.count_view(workspace, "s", view), view)
+    each = "from 2.00 (q1, five) to 5.00 (q2, five); 2.00 (q1, three); n = 7, missing 0."
+    assert sentence == f"Mean score: {each}"
+
+
+def test_the_view_says_what_is_counted_together(workspace):
+    lines = ["study,item,model,template,context,repetition,answer,score"]
+    lines += [
+        f"s,q{i},m{m},t{t},c{c},{r},{i},{i}"
+        for i in (1, 2)
+        for m in (1, 2, 3)
+        for t in (1, 2)
+        for c in (1, 2)
+        for r in (1, 2)
+    ]
+    imports.import_tidy(workspace, "s.csv", "\n".join(lines).encode())
+
+    def words(*factors, **where):
+        return explore.pooled_words(workspace, "s", View("mean_score", *factors, where=where))
+
+    assert words("item").startswith("Answers of 3 respondents, 2 contexts and 2 templates are")
+    assert words("item", "model").startswith("Answers of 2 contexts and 2 templates are")
+    assert words("item", "respondent", template=("t1",)).startswith("Answers of 2 contexts are")
+    assert not words("template", "respondent", "context")
 
 
 # Against pandas, on the rows of the tidy export.

@@ -43,7 +43,7 @@ from core.domain.notes import kind_of
 from core.domain.numbers import SIGNIFICANCE
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.tables import TableRows, TableSpec, count, key, number, point_estimate, text
-from core.errors import NotEnoughData, TooLarge, UserError
+from core.errors import TooLarge, UserError
 from core.progress import with_progress
 from core.stats.factor.comparison import LADDER, Invariance, Level, held_equal
 from core.stats.factor.comparison import invariance as climb
@@ -486,10 +486,10 @@ def invariance(
         if compared.steps
         for step in compared.steps.levels
     ):
-        reason = " ".join([*findings.cautions, *findings.notes][:1])
-        raise NotEnoughData(
-            f"No levels of {factor} can be compared. {reason}",
+        raise findings.refusal(
+            f"No levels of {factor} can be compared.",
             with_alternatives(_TWO_LEVELS, item_scores, COMPARED, factor),
+            names,
         )
     _, rule = estimator_rule(how)
     words = f". {WLSMV_WORDS}" if inputs.ordered else ""

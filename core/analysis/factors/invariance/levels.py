@@ -137,7 +137,7 @@ class InvarianceInputs:
             notes.append(about(group, words))
         reason = too_many_levels(self.factor, list(scores))
         if len(scores) < 2:
-            reason = "not compared, as fewer than two levels are left."
+            reason = f"not compared, as fewer than two levels have {self.fewest} administrations."
         if reason:
             return GroupLevels(matrix, scores, tuple(notes), reason)
         rule = missing_rule(self.estimator)

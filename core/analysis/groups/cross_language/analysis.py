@@ -84,7 +84,11 @@ _DIFFERENT: tuple[EquivalenceVerdict, ...] = ("different", "equivalent, though d
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The range of the correlations, and how many pairs of means are equivalent."""
-    means = sentences.rows_by_group(sentences.table_of(result, "equivalence"))
+    equivalence = sentences.table_of(result, "equivalence")
+    means = sentences.rows_by_group(equivalence)
+    value = next(column.title for column in equivalence.columns if column.name == "first_mean")
+    value = value.removesuffix(", first")
+    value = value[:1].lower() + value[1:]
     correlations = sentences.rows_by_group(sentences.table_of(result, "correlations"))
     if not correlations:
         groups = sentences.rows_by_group(sentences.table_of(result, "matrix"))
@@ -109,7 +113,9 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             text += " (intervals by resampling items)"
         elif any(math.isfinite(row["ci_low"]) for row in defined):
             text += " (intervals by Fisher's z)"
-        answers.append(sentences.GroupAnswer(group, f"{text}{_means_text(means.get(group, []))}."))
+        answers.append(
+            sentences.GroupAnswer(group, f"{text}{_means_text(means.get(group, []), value)}.")
+        )
     return tuple(answers)
 
 
@@ -121,16 +127,16 @@ def _r_text(row: sentences.TableRow) -> str:
     return f"{sentences.coefficient_text(row['r'])}{interval} ({pair})"
 
 
-def _means_text(rows: Sequence[sentences.TableRow]) -> str:
-    """How many pairs have equivalent means, and the largest difference."""
+def _means_text(rows: Sequence[sentences.TableRow], value: str) -> str:
+    """How many pairs have equivalent means of the value, and the largest difference."""
     defined = [row for row in rows if math.isfinite(row["difference"])]
     if not defined:
         return ""
     same = sum(row["verdict"] in _EQUIVALENT for row in defined)
     differing = [row for row in defined if row["verdict"] in _DIFFERENT]
     text = (
-        f"; means are equivalent within ± {sentences.coefficient_text(defined[0]['bound'])} in "
-        f"{same} of {count_text(len(defined), 'pair')}"
+        f"; means are equivalent within ± {sentences.coefficient_text(defined[0]['bound'])} "
+        f"of {value} in {same} of {count_text(len(defined), 'pair')}"
     )
     if not differing:
         return f"{text} and clearly different in none"

@@ -38,7 +38,7 @@ from core.stats.stance import Maximum, bias_intervals
 
 Measure = Literal["mean", "positive", "b", "w", "b_and_w", "s"]
 MEASURES: Mapping[Measure, str] = {
-    "mean": "Item mean",
+    "mean": "Item mean (0 to 1)",
     "positive": "Share of yes",
     "b": "b (opinion)",
     "w": "w (willingness)",
