@@ -183,7 +183,7 @@ BY_HAND = {
                 [("m", 44, 0.5227, 0.386, 0.659, 0.1477, NAN, NAN, 0.1364, 0.0113)],
             ),
         ),
-        "Of 44 items, 52.3% [38.6%, 65.9%] get the same answer in all settings (consistency); "
+        "Of 44 items, 52.3% [38.6%, 65.9%] get the same answer every time (consistency); "
         "reluctancy 14.8%: 13.6% of the answers are midpoints, 1.1% name no option.",
     ),
     "word_association": (
@@ -296,8 +296,18 @@ BY_HAND = {
             ),
             table(
                 "alpha",
-                ("respondent", "alpha", "ci_low", "ci_high", "templates", "same", "statements"),
-                [("m", 0.78, 0.7, 0.85, 6, 198, 239)],
+                (
+                    "respondent",
+                    "alpha",
+                    "ci_low",
+                    "ci_high",
+                    "templates",
+                    "compared",
+                    "conditions",
+                    "same",
+                    "statements",
+                ),
+                [("m", 0.78, 0.7, 0.85, 6, "templates", 1, 198, 239)],
             ),
         ),
         "Kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], negation −.69; "

@@ -104,7 +104,7 @@ def _group_columns(level: str) -> tuple[Column, ...]:
         count(
             "same_items",
             "Same items",
-            "Items with the same answer in all settings; once for each condition.",
+            "Items with the same answer every time; once for each condition.",
         ),
         count("answers", "Answers", "Answers to the items that the rates are of."),
         count("with_option", "With an option", "Replies with an option, to all items."),
@@ -353,7 +353,7 @@ def _method(unusable: str, missing: str, level: float, resamples: int, seed: int
         else "There are no intervals, because no resamples are asked for."
     )
     return (
-        "Consistency is the share of items with the same answer in all settings (repetitions, "
+        "Consistency is the share of items with the same answer every time (repetitions, "
         "forms, orders of options) under the same condition (context, template, format and so "
         "on), reluctancy the share of answers that take no side: midpoints and replies without an "
         f"option; both are means over conditions. Replies without an option {replies}. An item "

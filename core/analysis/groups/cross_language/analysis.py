@@ -86,8 +86,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The range of the correlations, and how many pairs of means are equivalent."""
     equivalence = sentences.table_of(result, "equivalence")
     means = sentences.rows_by_group(equivalence)
-    value = next(column.title for column in equivalence.columns if column.name == "first_mean")
-    value = value.removesuffix(", first")
+    titles = [column.title for column in equivalence.columns if column.name == "first_mean"]
+    value = "".join(titles).removesuffix(", first")
     value = value[:1].lower() + value[1:]
     correlations = sentences.rows_by_group(sentences.table_of(result, "correlations"))
     if not correlations:
@@ -136,7 +136,7 @@ def _means_text(rows: Sequence[sentences.TableRow], value: str) -> str:
     differing = [row for row in defined if row["verdict"] in _DIFFERENT]
     text = (
         f"; means are equivalent within ± {sentences.coefficient_text(defined[0]['bound'])} "
-        f"of {value} in {same} of {count_text(len(defined), 'pair')}"
+        f"{value and f'of {value} '}in {same} of {count_text(len(defined), 'pair')}"
     )
     if not differing:
         return f"{text} and clearly different in none"
