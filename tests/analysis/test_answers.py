@@ -804,11 +804,11 @@ BY_HAND = {
         made(
             table(
                 "summary",
-                ("respondent", "mean", "ci_low", "ci_high", "n"),
-                [("m", 1.256, 1.034, 1.478, 12)],
+                ("respondent", "mean", "ci_low", "ci_high", "no_difference", "n"),
+                [("m", 0.256, 0.034, 0.478, 0.0, 12)],
             )
         ),
-        "Texts follow the stereotypes: mean score 1.26 [1.03, 1.48] over 12 contexts (1 is no "
+        "Texts follow the stereotypes: mean score 0.26 [0.03, 0.48] over 12 contexts (0 is no "
         "difference).",
     ),
     "multitrait_matrix": (
@@ -1406,7 +1406,6 @@ def test_answers_lean_to_a_side_only_where_the_interval_leaves_one_half_out(low,
     assert sentence.endswith(f" over 9 items (50% is neutral: {words}).")
 
 
-NULLS = {"odds_ratios": 1.0}
 DIRECTIONS = re.compile(
     r"\b(more|less|most|least|higher|lower|highest|lowest|larger|largest|smaller|smallest|fewer|"
     r"fewest|above|below|farther|farthest|nearest|leans?|prefers?|wins?|beats?|differs?|rises?|"
@@ -1417,7 +1416,7 @@ DENIED = re.compile(
     r"they lean to neither side beyond chance|runs? against the (scale|others)|"
     r"\d+ more (was|were) not answered|of fewer items than|"
     r"neither clearly rises nor falls|neither follow .* beyond chance|does not clearly differ|"
-    r"no format lies clearly farther from the others than the next|1 is no difference|"
+    r"no format lies clearly farther from the others than the next|0 is no difference|"
     r"\d+ more (options?|scales?)|A against C|first repl|of at most [\d.]+ \("
 )
 """What says that there is none, or is no comparison."""
@@ -1434,7 +1433,7 @@ OWN_TESTS = {"opinions", "bias_shift", "preference", "stance_reliability", "worl
 """Their sentences name sides in words of their own, which their own tests read."""
 
 
-def undecided(result, null):
+def undecided(result):
     """The result with intervals that hold every value, and p of .9."""
     tables = []
     for one in result.tables:
@@ -1443,9 +1442,9 @@ def undecided(result, null):
             if frame[name].dtype.kind != "f":
                 continue
             if name == "low" or name.endswith("_low"):
-                frame[name] = frame[name].mask(frame[name].notna(), null - 0.9)
+                frame[name] = frame[name].mask(frame[name].notna(), -0.9)
             elif name == "high" or name.endswith("_high"):
-                frame[name] = frame[name].mask(frame[name].notna(), null + 0.9)
+                frame[name] = frame[name].mask(frame[name].notna(), 0.9)
             elif name == "p" or name.startswith("p_"):
                 frame[name] = frame[name].mask(frame[name].notna(), 0.9)
         if "verdict" in frame:
@@ -1464,8 +1463,7 @@ def test_no_side_and_no_difference_is_named_where_the_intervals_hold_every_value
     known += [own[name] for own in (results(), more_results()) if name in own]
     assert known or name in ("internal_consistency", "item_map")
     for result in known:
-        null = NULLS.get(name, 0.0)
-        for _, sentence, _ in analyses.by_name(name).answer(undecided(result, null)):
+        for _, sentence, _ in analyses.by_name(name).answer(undecided(result)):
             assert not DIRECTIONS.search(DENIED.sub("", sentence)), sentence
 
 
@@ -1485,8 +1483,7 @@ def test_a_side_is_named_with_its_interval_and_denied_without(name, named, denie
     result, _ = BY_HAND[name]
     answer = analyses.by_name(name).answer
     sentences = [
-        " ".join(sentence for _, sentence, _ in answer(own))
-        for own in (result, undecided(result, NULLS.get(name, 0.0)))
+        " ".join(sentence for _, sentence, _ in answer(own)) for own in (result, undecided(result))
     ]
     assert named in sentences[0]
     assert named not in sentences[1]
