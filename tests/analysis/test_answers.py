@@ -1443,9 +1443,7 @@ def undecided(result):
                 continue
             if name == "low" or name.endswith("_low"):
                 frame[name] = frame[name].mask(frame[name].notna(), -0.9)
-            elif name == "high" or name.endswith("_high"):
-                frame[name] = frame[name].mask(frame[name].notna(), 0.9)
-            elif name == "p" or name.startswith("p_"):
+            elif name == "high" or name.endswith("_high") or name == "p" or name.startswith("p_"):
                 frame[name] = frame[name].mask(frame[name].notna(), 0.9)
         if "verdict" in frame:
             frame["verdict"] = "undecided"
