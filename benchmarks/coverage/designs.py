@@ -1,0 +1,65 @@
+"""Cases of designs: planned booklets and missing answers, where alpha has few rows in a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.coverage.answers import item_scores, persons
+from benchmarks.coverage.cases import Case
+
+Gaps = Literal["two of four blocks", "10 % missing"]
+_ITEMS, _BLOCKS = 12, 4
+_LOADINGS = np.linspace(0.3, 0.8, _ITEMS)
+
+
+@dataclass(frozen=True)
+class Gapped:
+    """Items of unequal loadings, of which each person answers a part."""
+
+    persons: int
+    gaps: Gaps
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        return f"{self.persons} persons, {_ITEMS} items, {self.gaps}"
+
+    @property
+    def alpha(self) -> float:
+        """Of all items."""
+        total = _LOADINGS.sum() ** 2 + (1 - _LOADINGS**2).sum()
+        return _ITEMS / (_ITEMS - 1) * (1 - _ITEMS / float(total))
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of persons, NaN for items that they were not asked or did not answer."""
+        trait, rest = draw.normal(size=(self.persons, 1)), draw.normal(size=(self.persons, _ITEMS))
+        values = _LOADINGS * trait + np.sqrt(1 - _LOADINGS**2) * rest
+        if self.gaps == "10 % missing":
+            values[draw.random(values.shape) < 0.1] = np.nan
+        else:
+            first, second = np.triu_indices(_BLOCKS, 1)
+            turn = np.arange(self.persons) % len(first)
+            block = np.repeat(np.arange(_BLOCKS), _ITEMS // _BLOCKS)
+            asked = (block == first[turn, None]) | (block == second[turn, None])
+            values[~asked] = np.nan
+        return item_scores(values, {"context": persons(self.persons)})
+
+
+def cases() -> Iterator[Case]:
+    """All cases of designs."""
+    for n in (40, 100, 300):
+        gaps: Gaps
+        for gaps in ("two of four blocks", "10 % missing"):
+            design = Gapped(n, gaps)
+            yield Case(
+                design.title,
+                "internal_consistency",
+                design.answers,
+                {"alpha.ci_low": design.alpha},
+                {"missing": "pairwise"},
+            )
