@@ -1,4 +1,4 @@
-"""Cases of designs: planned booklets and missing answers, where alpha has few rows in a pair."""
+"""Cases of designs with gaps: planned booklets, missing answers, a few items for each person."""
 
 from __future__ import annotations
 
@@ -50,6 +50,41 @@ class Gapped:
         return item_scores(values, {"context": persons(self.persons)})
 
 
+_PERSON, _ITEM, _REST = 0.3, 0.2, 0.5
+_SHARES = {"Context": _PERSON, "Item": _ITEM}
+
+
+@dataclass(frozen=True)
+class FewItems:
+    """Persons who answer a few items each, drawn from many."""
+
+    persons: int
+    items: int
+    asked: int
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        return f"{self.persons} persons, {self.asked} of {self.items} items each"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of the sum of a person, an item and a rest; the shares of their variance hold."""
+        shape = (self.persons, self.items)
+        values = draw.normal(scale=np.sqrt(_PERSON), size=(self.persons, 1))
+        values = values + draw.normal(scale=np.sqrt(_ITEM), size=self.items)
+        values = values + draw.normal(scale=np.sqrt(_REST), size=shape)
+        values[draw.random(shape).argsort(axis=1) >= self.asked] = np.nan
+        return item_scores(values, {"context": persons(self.persons)})
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """G and phi of a mean of so many items; persons who share items are few enough here."""
+        return {
+            "G": _PERSON / (_PERSON + _REST / self.asked),
+            "phi": _PERSON / (_PERSON + (_ITEM + _REST) / self.asked),
+        }
+
+
 def cases() -> Iterator[Case]:
     """All cases of designs."""
     for n in (40, 100, 300):
@@ -63,3 +98,13 @@ def cases() -> Iterator[Case]:
                 {"alpha.ci_low": design.alpha},
                 {"missing": "pairwise"},
             )
+    for few in (FewItems(100, 30, 3), FewItems(40, 12, 4)):
+        yield Case(
+            few.title,
+            "generalizability",
+            few.answers,
+            {
+                "components.share_low": lambda row: _SHARES.get(row["source"], _REST),
+                "coefficients.ci_low": lambda row, few=few: few.coefficients[row["coefficient"]],
+            },
+        )
