@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.coverage.answers import item_scores, persons
-from benchmarks.coverage.cases import Case
+from benchmarks.coverage.cases import NULL, Case, Lowest
 
 Gaps = Literal["two of four blocks", "10 % missing"]
 _ITEMS, _BLOCKS = 12, 4
@@ -85,6 +85,32 @@ class FewItems:
         }
 
 
+@dataclass(frozen=True)
+class Groups:
+    """Groups of other persons without a difference, whose standard deviations may differ."""
+
+    persons: int
+    deviations: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        each = "equal SD" if len(set(self.deviations)) == 1 else "SD of 1 to 3"
+        return f"{len(self.deviations)} groups of {self.persons} persons, {each}"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of two items."""
+        n, names = self.persons, [f"p{number}" for number in range(len(self.deviations))]
+        frames = []
+        for name, deviation in zip(names, self.deviations, strict=True):
+            values = draw.normal(scale=deviation, size=(n, 1, 2))
+            people = [f"{name}-{number}" for number in range(n)]
+            frames.append(item_scores(values, {"context": people, "language": (name,)}))
+        frame = pd.concat(frames, ignore_index=True)
+        frame["administration"] = frame.groupby("context", sort=False).ngroup() + 1
+        return frame
+
+
 def cases() -> Iterator[Case]:
     """All cases of designs."""
     for n in (40, 100, 300):
@@ -108,3 +134,19 @@ def cases() -> Iterator[Case]:
                 "coefficients.ci_low": lambda row, few=few: few.coefficients[row["coefficient"]],
             },
         )
+    for n in (10, 40):
+        for deviations in ((1, 1), (1, 3), (1, 1, 1, 1), (1, 1, 2, 3)):
+            groups = Groups(n, deviations)
+            truths = {
+                "groups.ci_low": 0.0,
+                "tests.p": NULL,
+                "tests.p_adjusted": NULL,
+                "tests.ci_low": 0.0 if len(deviations) == 2 else Lowest(),
+                "pairs.ci_low": 0.0,
+                "pairs.p": NULL,
+                "pairs.p_adjusted": NULL,
+                "pairs.d_low": 0.0,
+                "pairs.d_average_low": 0.0,
+            }
+            options = {"factor": "language", "by": (), "design": "between"}
+            yield Case(groups.title, "group_comparison", groups.answers, truths, options)
