@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, f, false_discovery_control, ncf, nct
+from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
 from scipy.stats import t as student
 
 from core.domain.notes import undefined_note

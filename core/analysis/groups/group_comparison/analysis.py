@@ -71,7 +71,7 @@ from core.stats.repeated_measures import average_d, repeated_measures
 
 def _used_columns(table: ResultTable, designs: Sequence[ComparisonDesign]) -> ResultTable:
     """The table without the columns of within or between designs where there is none."""
-    idle = () if any(design.within for design in designs) else WITHIN_ONLY
+    idle: tuple[str, ...] = () if any(design.within for design in designs) else WITHIN_ONLY
     idle += BETWEEN_ONLY if all(design.within for design in designs) else ()
     columns = tuple(column for column in table.columns if column.name not in idle)
     return replace(table, columns=columns, frame=table.frame[[c.name for c in columns]])
