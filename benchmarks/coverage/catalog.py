@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from benchmarks.coverage import counts, scores
+from benchmarks.coverage import counts, designs, scores
 from benchmarks.coverage.cases import Case
 
 
@@ -12,6 +12,7 @@ def cases() -> Iterator[Case]:
     """Every case, in the order of the printed table."""
     yield from scores.cases()
     yield from counts.cases()
+    yield from designs.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -25,6 +26,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "cfa.residual_covariances.ci_low": _PAIRS_OF_CFA,
     "cfa.residual_covariances.p": _PAIRS_OF_CFA,
     "cross_language.equivalence.ci_low": "An interval of 90 %, for a test at .05.",
+    "generalizability.components.ci_low": "In points of 0 to 100; the shares are judged.",
     "cfa.loadings.p": "Loadings of 0 are not simulated; the intervals are judged.",
     **dict.fromkeys(
         (
@@ -88,7 +90,6 @@ NO_CASE_YET = frozenset(
         "dif",
         "efa",
         "form_agreement",
-        "generalizability",
         "invalid_answers",
         "invariance",
         "loading_congruence",

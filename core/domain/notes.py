@@ -11,10 +11,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Literal, Self
 
-Kind = Literal["", "undefined", "keying", "identical", "left out", "no fit", "same model"]
+Kind = Literal[
+    "", "undefined", "keying", "identical", "left out", "no fit", "same model", "interval"
+]
 """What a note says: why a number is undefined, that items may be keyed wrongly, that two scores are
 the same numbers, that rows are left out, why a model has no indices of fit, that two models cannot
-be told apart."""
+be told apart, what is wrong with an interval."""
 
 
 class Place(str):

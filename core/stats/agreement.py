@@ -23,11 +23,9 @@ from core.stats.inputs import (
 )
 from core.stats.resampling import (
     Bootstrap,
-    percentile_interval,
-    percentile_intervals,
     resampled_totals,
-    resampling_problems,
     row_weights,
+    unit_intervals,
     with_resampled_interval,
 )
 from core.stats.worldview import sd_within_conditions
@@ -229,7 +227,7 @@ def form_kappas(
     bootstrap : Bootstrap, optional
         Draws whole statements, the same in all templates; no intervals without it.
     level : float in (0, 1)
-        Coverage of the percentile intervals.
+        Coverage of the intervals, of `unit_intervals`.
     conditions : (templates,), optional
         The condition of each template; the SD is that of templates within one.
 
@@ -272,7 +270,13 @@ def form_kappas(
         some = np.isfinite(resampled).any(axis=1)
         means = np.full(len(resampled), np.nan)
         means[some] = np.nanmean(resampled[some], axis=1)
-        interval = percentile_intervals(np.column_stack([resampled, means]), level)
+        interval = unit_intervals(
+            np.append(kappas, mean),
+            np.column_stack([resampled, means]),
+            np.append(both.any(axis=2).sum(axis=0), both.any(axis=(1, 2)).sum()),
+            level,
+            (-1.0, 1.0),
+        )
         ends = np.stack([interval.low, interval.high])
     return FormKappas(
         kappas,
@@ -347,6 +351,9 @@ def specific_agreement(
     return SpecificAgreement(both, only_first, only_second, 2 * both / uses)
 
 
+_RESAMPLED = "Wilson with t and the standard error over resampled units"
+
+
 def fleiss_kappa(
     ratings: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
 ) -> Estimate:
@@ -360,7 +367,8 @@ def fleiss_kappa(
     level : float in (0, 1)
         Two-sided coverage.
     bootstrap : Bootstrap, optional
-        Units resampled for the percentile interval; 2,000 resamples of seed 0 by default.
+        Units resampled for the interval (`unit_intervals` from -1 to 1); 2,000 resamples of
+        seed 0 by default.
 
     Returns
     -------
@@ -398,7 +406,7 @@ def fleiss_kappa(
         level=check_level(level),
         n=n,
         n_left_out=len(table) - n,
-        method=f"Fleiss' kappa, {level * 100:g}% interval (percentile bootstrap over units)",
+        method=f"Fleiss' kappa, {level * 100:g}% interval ({_RESAMPLED})",
     )
     if n == 0 or coders < 2:
         reason = undefined_note(
@@ -453,7 +461,8 @@ def krippendorff_alpha(
     level : float in (0, 1)
         Two-sided coverage.
     bootstrap : Bootstrap, optional
-        Units resampled for the percentile interval; 2,000 resamples of seed 0 by default.
+        Units resampled for the interval (`unit_intervals` from -1 to 1); 2,000 resamples of
+        seed 0 by default.
 
     Returns
     -------
@@ -497,8 +506,7 @@ def krippendorff_alpha(
         level=check_level(level),
         n=n,
         n_left_out=table.shape[1] - n,
-        method=f"Krippendorff's alpha ({metric}), {level * 100:g}% interval (percentile bootstrap "
-        "over units)",
+        method=f"Krippendorff's alpha ({metric}), {level * 100:g}% interval ({_RESAMPLED})",
     )
     problem: str = ""
     if n == 0:
@@ -625,7 +633,8 @@ def pairwise_kappas(
     -----
     Cohen (1960) doi:10.1177/001316446002000104; mean over pairs as Light (1971)
     doi:10.1037/h0031643, which for two coders is Cohen's kappa. Pairs share coders, so that the SD
-    over pairs gives no standard error of the mean; the interval resamples units, percentiles. A
+    over pairs gives no standard error of the mean; the
+    interval is that of `unit_intervals` from -1 to 1, of resampled units. A
     resample leaves out the pairs without a kappa. Checked against scikit-learn's
     cohen_kappa_score, and the interval against resampling one table at a time.
 
@@ -663,17 +672,19 @@ def pairwise_kappas(
             for totals in resampled_totals(_pair_tables(table[twice], pairs), bootstrap)
         ]
     )
-    ends = percentile_interval(resampled, level)
-    enough = twice.sum() > 1
-    problems = resampling_problems(ends, bootstrap)
+    mean = float(defined.mean())
+    agreed = with_resampled_interval(
+        Estimate(mean, level=level, n=int(twice.sum())), resampled, bootstrap
+    )
+    problems = agreed.problems
     if defined.size < len(pairs):
         problems += (f"{len(pairs) - defined.size} of {len(pairs)} pairs have no kappa.",)
     return replace(
         result,
-        mean=float(defined.mean()),
+        mean=mean,
         sd=float(defined.std(ddof=1)) if defined.size > 1 else math.nan,
-        low=ends.low if enough else math.nan,
-        high=ends.high if enough else math.nan,
+        low=agreed.low,
+        high=agreed.high,
         problems=problems,
     )
 

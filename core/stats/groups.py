@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, f, false_discovery_control, ncf, nct
+from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
 from scipy.stats import t as student
 
 from core.domain.notes import undefined_note
@@ -419,6 +419,106 @@ def compare_summaries(
         alternative=alternative,
         level=level,
     )
+
+
+_NODES = 64  # of a quadrature
+_MOST_RANGE = 5_000.0  # in standard deviations
+
+
+def simultaneous_interval(
+    test: MeanTest, n_groups: int, n_pairs: int, *, within: bool = False
+) -> tuple[float, float]:
+    """The interval of the difference of two groups; those of all pairs hold together at its level.
+
+    Parameters
+    ----------
+    test : MeanTest
+        Of the two groups, with its own interval.
+    n_groups : int
+        How many groups there are.
+    n_pairs : int
+        How many pairs of them are compared; with one pair nothing changes.
+    within : bool
+        The groups are of the same units, and the test is paired.
+
+    Notes
+    -----
+    Games & Howell (1976) doi:10.3102/10769986001002113: the quantile of the studentized range over
+    the root of 2, with Welch's degrees of freedom. Within units, and where not all pairs are
+    compared: the quantile of t at the level of Bonferroni. Checked against R's ptukey.
+
+    Examples
+    --------
+    With two groups it is the interval of Welch.
+
+    >>> first, second = Summary(1.0, 2.0, 12), Summary(3.0, 1.0, 9)
+    >>> test = compare_summaries(first, second)
+    >>> np.allclose(simultaneous_interval(test, 2, 1), (test.low, test.high))
+    True
+    """
+    if n_pairs == 1 or not math.isfinite(test.low):
+        return test.low, test.high
+    tail = (1 - test.level) / 2
+    error = (test.high - test.low) / 2 / float(student.isf(tail, test.df))
+    if within or n_pairs < n_groups * (n_groups - 1) / 2:
+        quantile = float(student.isf(tail / n_pairs, test.df))
+    else:
+        quantile = studentized_range_quantile(test.level, n_groups, test.df) / math.sqrt(2)
+    return test.difference - quantile * error, test.difference + quantile * error
+
+
+def studentized_range_quantile(level: float, n_groups: int, df: float) -> float:
+    """The quantile of the range of so many normal values over an independent standard deviation.
+
+    Ours because scipy's takes seconds; Gauss-Legendre quadrature over the largest value and over
+    the standard deviation. Agrees with scipy's studentized_range to
+    1e-7 from 2 degrees of freedom on, and to 1e-5 with 1.
+
+    Examples
+    --------
+    From printed tables.
+
+    >>> round(studentized_range_quantile(0.95, 3, 10), 2)
+    3.88
+    """
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+    z, weight = 8 * nodes, 8 * weights * norm.pdf(8 * nodes) * n_groups
+    low, high = np.log(np.array([chi2.ppf(1e-12, df), chi2.isf(1e-12, df)]) / df) / 2
+    s = np.exp(low + (high - low) * (nodes + 1) / 2)
+    density = 2 * s**2 * df * chi2.pdf(s**2 * df, df) * weights * (high - low) / 2
+
+    def excess(q: float) -> float:
+        inside = norm.cdf(z) - norm.cdf(z - q * s[:, None])
+        return float(density @ (inside ** (n_groups - 1) @ weight)) - level
+
+    return float(brentq(excess, 1e-3, _MOST_RANGE, xtol=1e-10))
+
+
+def average_variance_d(first: Summary, second: Summary, level: float = 0.95) -> Estimate:
+    """Difference of two groups over the root of the mean of their variances, with its interval.
+
+    Bonett (2008) doi:10.1037/1082-989X.13.2.99, formulas 12 and 13: variances may differ, and the
+    size of groups does not decide which of them counts. NaN where a group has under two members or
+    neither varies. Checked by hand.
+
+    Examples
+    --------
+    By hand: d = 2 / root of ((4 + 1) / 2), with the variance
+    d² (16 / 11 + 1 / 8) / (8 · 2.5²) + (4 / 11 + 1 / 8) / 2.5 = .2459.
+
+    >>> estimate = average_variance_d(Summary(3.0, 2.0, 12), Summary(1.0, 1.0, 9))
+    >>> [round(number, 3) for number in (estimate.value, estimate.low, estimate.high)]
+    [1.265, 0.293, 2.237]
+    """
+    groups = (first, second)
+    square = (first.sd**2 + second.sd**2) / 2
+    if min(first.n, second.n) < 2 or not square > 0:
+        return Estimate(math.nan)
+    value = (first.mean - second.mean) / math.sqrt(square)
+    spread = sum(group.sd**4 / (group.n - 1) for group in groups) / (8 * square**2)
+    error = sum(group.sd**2 / (group.n - 1) for group in groups) / square
+    reach = float(norm.isf((1 - check_level(level)) / 2)) * math.sqrt(value**2 * spread + error)
+    return Estimate(value, value - reach, value + reach)
 
 
 def welch_t(

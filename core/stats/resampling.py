@@ -382,8 +382,15 @@ def resampling_problems(interval: PercentileInterval, bootstrap: Bootstrap) -> t
 
 
 def with_resampled_interval(result: Estimate, values: Floats, bootstrap: Bootstrap) -> Estimate:
-    """The estimate with the percentile interval of its resampled values, and its problems."""
-    interval = percentile_interval(values, result.level)
+    """Agreement, of -1 to 1, with the interval of resamples of its n units, and its problems.
+
+    By `unit_intervals`: of simulated kappas of 10 to 40 units it covers more than percentiles do
+    in every design but where one category holds nearly all units (docs/coverage.md).
+    """
+    ends = unit_intervals(
+        np.array([result.value]), values[:, None], result.n, result.level, (-1.0, 1.0)
+    )
+    interval = PercentileInterval(float(ends.low[0]), float(ends.high[0]), int(ends.n_undefined[0]))
     return replace(
         result,
         low=interval.low,

@@ -32,6 +32,35 @@ welch <- function(x, y) {
     noncentral_t(d * size, sum(n) - 2, ci_level) / size, NA, NA, NA, test$p.value)
 }
 
+# Ends that hold for all pairs together: Games and Howell's; Bonferroni's within units, and where not
+# all pairs are compared
+together <- function(test, table) {
+  groups <- length(table$scores)
+  n_pairs <- length(table$first)
+  if (n_pairs == 1 || is.na(test[4])) return(test[2:3])
+  tail <- (1 - ci_level) / 2
+  all <- n_pairs == choose(groups, 2) && !table$within
+  quantile <- if (all) {
+    miss <- function(q) ptukey(q, groups, test[5]) - ci_level  # qtukey has four digits only
+    uniroot(miss, c(0.001, 1000), tol = 1e-10)$root / sqrt(2)
+  } else {
+    qt(tail / n_pairs, test[5], lower.tail = FALSE)
+  }
+  error <- (test[3] - test[2]) / 2 / qt(tail, test[5], lower.tail = FALSE)
+  test[1] + c(-1, 1) * quantile * error
+}
+
+# d by the root of the mean of both variances, with Bonett's interval
+average_d <- function(x, y) {
+  if (min(length(x), length(y)) < 2 || (constant(x) && constant(y))) return(rep(NA, 3))
+  variances <- c(var(x), var(y))
+  df <- c(length(x), length(y)) - 1
+  square <- mean(variances)
+  d <- (mean(y) - mean(x)) / sqrt(square)
+  error <- sqrt(d^2 * sum(variances^2 / df) / (8 * square^2) + sum(variances / df) / square)
+  d + c(0, -1, 1) * qnorm((1 + ci_level) / 2) * error
+}
+
 # Paired t test of y against x; d_av by the root of the mean of both variances, d_z by the SD of the
 # differences, with their intervals
 paired <- function(x, y) {
@@ -166,11 +195,16 @@ pairs <- bind(lapply(tables, function(table) {
     first <- table$first[place]
     second <- table$second[place]
     test <- (if (table$within) paired else welch)(table$scores[[first]], table$scores[[second]])
+    average <- if (table$within) rep(NA, 3) else {
+      average_d(table$scores[[first]], table$scores[[second]])
+    }
+    test[2:3] <- together(test, table)
     data.frame(
       group = table$group, scale = table$scale, first = table$names[first],
       second = table$names[second], difference = test[1], ci_low = test[2], ci_high = test[3],
       t = test[4], df = test[5], d = test[6], d_low = test[7], d_high = test[8], d_z = test[9],
-      d_z_low = test[10], d_z_high = test[11], p = test[12]
+      d_z_low = test[10], d_z_high = test[11], d_average = average[1],
+      d_average_low = average[2], d_average_high = average[3], p = test[12]
     )
   }))
 }))

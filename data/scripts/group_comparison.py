@@ -40,6 +40,31 @@ def welch(x, y, ci_level, alternative):
     return change, change - reach, change + reach, t, df, d, *ends, NAN, NAN, NAN, p
 
 
+def together(test, n_groups, n_pairs, within, ci_level):
+    """The test with ends that hold for all pairs together: Games and Howell's, or Bonferroni's."""
+    change, low, high, t, df = test[:5]
+    if n_pairs == 1 or np.isnan(t):
+        return test
+    if within or n_pairs < n_groups * (n_groups - 1) / 2:
+        quantile = stats.t.isf((1 - ci_level) / 2 / n_pairs, df)
+    else:
+        quantile = stats.studentized_range.ppf(ci_level, n_groups, df) / np.sqrt(2)
+    reach = quantile * (high - low) / 2 / stats.t.isf((1 - ci_level) / 2, df)
+    return change, change - reach, change + reach, *test[3:]
+
+
+def average_d(x, y, ci_level):
+    """Difference over the root of the mean of both variances, with Bonett's interval."""
+    if min(len(x), len(y)) < 2 or (constant(x) and constant(y)):
+        return (NAN,) * 3
+    variances, df = np.array([x.var(ddof=1), y.var(ddof=1)]), np.array([len(x), len(y)]) - 1
+    square = variances.mean()
+    d = (y.mean() - x.mean()) / np.sqrt(square)
+    error = d**2 * (variances**2 / df).sum() / (8 * square**2) + (variances / df).sum() / square
+    reach = stats.norm.ppf((1 + ci_level) / 2) * np.sqrt(error)
+    return d, d - reach, d + reach
+
+
 def paired(x, y, ci_level, alternative):
     """Paired t test of y against x.
 
@@ -175,11 +200,16 @@ for (rows, group, scale, within), names in compared.items():
         tests.append((group, scale, *several_within(np.column_stack(scores), ci_level), NAN))
     else:
         tests.append((group, scale, *several(scores, ci_level), NAN))
+    n_pairs = sum(pair["rows"] == rows for pair in all_pairs)
     for pair in all_pairs:
         if pair["rows"] == rows:
             first, second = int(pair["first"]) - 1, int(pair["second"]) - 1
             test = compare(scores[first], scores[second], ci_level, alternative)
-            pairs.append((group, scale, names[first], names[second], *test, NAN))
+            test = together(test, len(names), n_pairs, within, ci_level)
+            average = (NAN,) * 3 if within else average_d(scores[first], scores[second], ci_level)
+            pairs.append(
+                (group, scale, names[first], names[second], *test[:-1], *average, test[-1], NAN)
+            )
             groups_of_pairs.append(group)
 print_row("group", "scale", "level", "n", "mean", "sd", "ci_low", "ci_high")
 for row in means:
@@ -220,6 +250,9 @@ columns = (
     "d_z",
     "d_z_low",
     "d_z_high",
+    "d_average",
+    "d_average_low",
+    "d_average_high",
     "p",
     "p_adjusted",
 )

@@ -22,6 +22,26 @@ feldt <- function(value, n, k) {
   1 - (1 - value) * qf(c(1 - tail, tail), n - 1, (n - 1) * (k - 1))
 }
 
+# All pairs of answers: on the scale of log(1 - alpha), from what each row adds to each covariance
+interval_of_pairs <- function(value, x) {
+  n <- nrow(x)
+  k <- ncol(x)
+  covariance <- cov(x, use = "pairwise")
+  total <- sum(covariance)
+  trace <- sum(diag(covariance))
+  added <- numeric(n)
+  for (i in seq_len(k)) for (j in seq_len(k)) {
+    both <- !is.na(x[[i]]) & !is.na(x[[j]])
+    pairs <- sum(both)
+    if (pairs < 5) return(c(NA, NA))
+    products <- (x[both, i] - mean(x[both, i])) * (x[both, j] - mean(x[both, j]))
+    slope <- k / (k - 1) * ((i == j) - trace / total) / total
+    added[both] <- added[both] + slope * (products - mean(products)) * pairs / (pairs - 1)^2
+  }
+  error <- sqrt(sum(added^2) * n / (n - 1)) / (1 - value)
+  1 - (1 - value) * exp(c(1, -1) * qt((1 + ci_level) / 2, n - 1) * error)
+}
+
 alpha_of <- function(covariance) {
   k <- ncol(covariance)
   if (k < 2) return(NA)
@@ -33,8 +53,9 @@ alpha_of <- function(covariance) {
 alpha_row <- function(scale, x) {
   if (missing != "fiml") {
     total <- quietly(psych::alpha(x, check.keys = FALSE, warnings = FALSE, use = "pairwise"))$total
-    ends <- feldt(total$raw_alpha, nrow(x), ncol(x))
-    return(row(scale, x, "alpha", total$raw_alpha, ends[1], ends[2]))
+    value <- total$raw_alpha
+    ends <- if (anyNA(x)) interval_of_pairs(value, x) else feldt(value, nrow(x), ncol(x))
+    return(row(scale, x, "alpha", value, ends[1], ends[2]))
   }
   likely <- likeliest(x)
   value <- alpha_of(likely$covariance)

@@ -20,13 +20,35 @@ from shared import (
 )
 
 
-def interval(value, x, missing, ci_level):
-    """Feldt's interval, also of all pairs of answers, as psych has it.
+def interval_of_pairs(value, x, covariance, ci_level):
+    """On the scale of log(1 - alpha), from what each row adds to the covariance of each pair."""
+    n, k = x.shape
+    total, trace = covariance.sum(), np.trace(covariance)
+    added = np.zeros(n)
+    for i in range(k):
+        for j in range(k):
+            both = np.isfinite(x[:, i]) & np.isfinite(x[:, j])
+            pairs = both.sum()
+            if pairs < 5:
+                return NAN, NAN
+            first, second = x[both, i], x[both, j]
+            products = (first - first.mean()) * (second - second.mean())
+            slope = k / (k - 1) * ((i == j) - trace / total) / total
+            added[both] += slope * (products - products.mean()) * pairs / (pairs - 1) ** 2
+    error = np.sqrt((added**2).sum() * n / (n - 1)) / (1 - value)
+    reach = stats.t.ppf((1 + ci_level) / 2, n - 1) * error
+    return [1 - (1 - value) * np.exp(sign * reach) for sign in (1, -1)]
+
+
+def interval(value, x, covariance, missing, ci_level):
+    """Feldt's interval, or that of all pairs of answers where rows have gaps.
 
     Full information of rows with gaps has another one, which reliability.R gives.
     """
     if np.isnan(x).any() and missing == "fiml":
         return NAN, NAN
+    if np.isnan(x).any():
+        return interval_of_pairs(value, x, covariance, ci_level)
     n, k = x.shape
     tail = (1 - ci_level) / 2
     return [1 - (1 - value) * stats.f.ppf(p, n - 1, (n - 1) * (k - 1)) for p in (1 - tail, tail)]
@@ -106,7 +128,7 @@ def coefficients(x, strata, settings):
     missing = settings["missing"]
     covariance = covariances(x, missing)
     value = alpha(covariance)
-    yield "alpha", value, *interval(value, x, missing, float(settings["ci_level"]))
+    yield "alpha", value, *interval(value, x, covariance, missing, float(settings["ci_level"]))
     if settings["coefficients"] == "alpha":
         return
     if len(set(strata)) > 1:

@@ -64,7 +64,7 @@ GROUPS = TableSpec(
             "correlation",
             "Krippendorff's alpha of all raters; gaps cost nothing. Krippendorff (2019), Content "
             "analysis, chapter 12.",
-            "Percentiles over redrawn items.",
+            "Wilson (1927) from -1 to 1, with t and the standard error over redrawn items.",
         ),
         *estimate(
             "fleiss",

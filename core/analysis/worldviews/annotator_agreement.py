@@ -71,7 +71,7 @@ def _domain_columns(level: str) -> tuple[Column, ...]:
             "ci_low",
             f"{level} low",
             "correlation",
-            "Of the mean; percentiles over resampled items, Efron (1979).",
+            "Of the mean; Wilson (1927) from -1 to 1, with t and the standard error over items.",
         ),
         high_end("ci_high", f"{level} high", "correlation", "Of the mean."),
         count("pairs", "Pairs", "Pairs of annotators with a kappa."),

@@ -47,7 +47,7 @@ _KAPPA = (
     "Cohen's kappa of the stances as chosen: 1 the same always, −1 the opposite, 0 chance; Cohen "
     "(1960) doi:10.1177/001316446002000104."
 )
-_REDRAWN = "Percentiles over redrawn statements, the same in all templates; Efron (1979)."
+_REDRAWN = "Wilson (1927) from -1 to 1, with t and the standard error over redrawn statements."
 _EXPECTED = {1.0: "near 1", -1.0: "near −1"}
 _KINDS = (
     ("paraphrase", "Paraphrases"),
@@ -168,7 +168,7 @@ def _alpha_columns(level: str) -> tuple[Column, ...]:
             "Krippendorff's alpha (nominal) of the templates on the original statements: 1 agree, "
             "0 chance; mean over contexts, languages and so on, within which templates are "
             "compared. Krippendorff (2019), Content Analysis, chapter 12.",
-            "Percentiles over redrawn statements.",
+            "Wilson (1927), with t and the standard error over redrawn statements.",
             ends_title=level,
         ),
         count("templates", "Templates", "Under one condition, such as a context."),

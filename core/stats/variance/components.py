@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -40,6 +40,8 @@ class VarianceComponents:
     undefined: tuple[int, ...] = ()
     """Effects without degrees of freedom of their own, in unbalanced designs."""
     problems: tuple[str, ...] = ()
+    covariance: Floats | None = None
+    """Of REML estimates."""
 
     @property
     def mean_squares(self) -> Floats:
@@ -70,10 +72,13 @@ class VarianceComponents:
 
     @property
     def errors(self) -> Floats:
-        """Standard errors of the estimates: mean squares as independent scaled chi-squares.
+        """Standard errors of the estimates.
 
-        Brennan (2001), section 6.1, with degrees of freedom + 2 in the divisor.
+        By mean squares as independent scaled chi-squares, Brennan (2001), section 6.1, with degrees
+        of freedom + 2 in the divisor; of REML, by the expected information.
         """
+        if self.covariance is not None:
+            return np.asarray(np.sqrt(np.diag(self.covariance)))
         weights = np.linalg.inv(self.expected) * self.degrees
         variances = 2.0 * self.fitted**2 / (self.degrees + 2.0)
         return np.asarray(np.sqrt(weights**2 @ variances))
@@ -85,8 +90,26 @@ class VarianceComponents:
         the expected mean squares, and solves for the components. Those below 0 stay. Weerahandi
         (1993) doi:10.1080/01621459.1993.10476355. Exact in distribution where mean squares are
         independent, as in balanced designs of normal effects; approximate elsewhere.
+
+        Of REML the mean squares are replaced by sums of components whose estimates do not
+        correlate: each component with what the covariance of the estimates regresses it on, of the
+        residual and effects of more facets. In balanced designs these are the mean squares, but
+        for a factor. Their degrees of freedom are twice their square over their variance.
         """
         generator = np.random.default_rng(seed)
+        if self.covariance is not None:
+            order = np.argsort([-effect.bit_count() for effect in self.effects[:-1]], kind="stable")
+            order = np.array([len(order), *order])
+            factor = np.linalg.cholesky(self.covariance[np.ix_(order, order)])
+            spread = np.diag(factor)
+            mixing = factor / spread  # components from the sums
+            sums = np.linalg.solve(mixing, self.positive[order])
+            sums = np.maximum(sums, ROUNDING * self.total)
+            degrees = 2 * (sums / spread) ** 2
+            chi = generator.chisquare(degrees, (n_draws, len(sums)))
+            values = np.empty((n_draws, len(sums)))
+            values[:, order] = (sums * degrees / chi) @ mixing.T
+            return values
         chi = generator.chisquare(self.degrees, (n_draws, len(self.degrees)))
         squares = self.fitted * self.degrees / chi
         return np.asarray(np.linalg.solve(self.expected, (squares * self.degrees).T).T)
@@ -173,34 +196,34 @@ def _estimated(
     """The same with estimates."""
     design = components.design
     if design.n < 2 or _all_squares(design) <= ROUNDING**2 * design.n * (1 + design.mean**2):
-        return _with(components, np.zeros(len(components.degrees)))
+        return replace(components, estimates=np.zeros(len(components.degrees)))
     if np.linalg.matrix_rank(
         components.expected / np.abs(components.expected).max(axis=1, keepdims=True)
     ) < len(components.expected):
-        return _with(
+        return replace(
             components,
-            components.estimates,
-            ("The effects cannot be told apart in these answers.",),
+            problems=("The effects cannot be told apart in these answers.",),
         )
     if components.degrees[-1] < 1:
-        return _with(
+        return replace(
             components,
-            components.estimates,
-            ("There are too few answers to tell so many sources of variance from chance.",),
+            problems=(
+                "There are too few answers to tell so many sources of variance from chance.",
+            ),
         )
     moments: Floats = np.asarray(
         np.linalg.solve(components.expected, components.squares), dtype=np.float64
     )
     moments[np.abs(moments) < ROUNDING * np.abs(components.squares).sum()] = 0.0
     if estimator == "anova" or (estimator == "automatic" and balanced):
-        return _with(components, moments)
+        return replace(components, estimates=moments)
     lower = [facets for facets in components.effects[:-1] if facets != design.everything]
     n_levels = sum(closed.margins[facets].n_levels for facets in lower)
     if n_levels > MOST_LEVELS:
-        return _with(
+        return replace(
             components,
-            moments,
-            (
+            estimates=moments,
+            problems=(
                 f"REML is not computed, because the effects have {n_levels:,} levels, more than "
                 f"{MOST_LEVELS:,}; estimates come from sums of squares.",
             ),
@@ -209,30 +232,12 @@ def _estimated(
     start[-1] = max(start[-1], 0.01 * start.sum(), 1e-300)
     fit = fit_reml(design, lower, start, of_cells=len(lower) < len(components.effects) - 1)
     if not fit.converged:
-        return _with(
-            components, moments, ("REML did not converge; estimates come from sums of squares.",)
+        return replace(
+            components,
+            estimates=moments,
+            problems=("REML did not converge; estimates come from sums of squares.",),
         )
-    return _with(components, fit.estimates, (), "REML")
-
-
-def _with(
-    components: VarianceComponents,
-    estimates: Floats,
-    problems: tuple[str, ...] = (),
-    method: Method | None = None,
-) -> VarianceComponents:
-    return VarianceComponents(
-        components.design,
-        components.effects,
-        components.n_levels,
-        components.degrees,
-        components.squares,
-        components.expected,
-        estimates,
-        method or components.method,
-        components.undefined,
-        problems,
-    )
+    return replace(components, estimates=fit.estimates, method="REML", covariance=fit.covariance)
 
 
 def _all_squares(design: DesignCells) -> float:

@@ -24,14 +24,20 @@ _DAMPING = 1e-3
 _CLOSE = 1e-8  # expected gain in log-likelihood of the next step
 _SMALL = 1e-3  # of the total; a component below that still falls is tried as 0
 _LEAST = 1e-7  # of the total; a component below is 0
+_ALIKE = 1e-9  # of an eigenvalue of the information, as correlations
 _LONGEST = 2.0  # of a step of the logarithm of a component
 
 
 @dataclass(frozen=True, eq=False)
 class RemlFit:
-    """REML estimates: of the effects given, of all facets together if replicated, residual."""
+    """REML estimates: of the effects given, of all facets together if replicated, residual.
+
+    `covariance` is that of the estimates: the inverse of the expected information; None where
+    that can hardly be inverted.
+    """
 
     estimates: Floats
+    covariance: Floats | None
     log_likelihood: float
     converged: bool
 
@@ -87,7 +93,13 @@ def fit_reml(
         inside[rising] = returned[rising] = True
         values[rising] = 10 * _SMALL * values.sum()
     values[values < _LEAST * values.sum()] = 0.0
-    return RemlFit(values, climb.log_likelihood, converged)
+    every_effect = _Model(design, lower, of_cells=of_cells)
+    information = every_effect.information(values)
+    scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
+    relative = information / np.outer(scale, scale)
+    apart = bool(np.linalg.eigvalsh(relative)[0] > _ALIKE)
+    covariance = np.linalg.inv(relative) / np.outer(scale, scale) if apart else None
+    return RemlFit(values, covariance, climb.log_likelihood, converged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,6 +250,50 @@ class _Model:
             gradient[-1] -= 0.5 * (self.n_within / residual - self.within / residual**2)
             information[-1, -1] += 0.5 * self.n_within / residual**2
         return _Point(float(likelihood), gradient, information)
+
+    def information(self, values: Floats) -> Floats:
+        """The expected information at components, which may be 0 but for the residual.
+
+        Half the traces of P V_i P V_j, P the projection and V_i what component i adds to the
+        covariance of the means. Of the residual they are what is left of the trace of P V_i, as
+        the components sum the V_i to the covariance, which P inverts.
+        """
+        point, z, residual = self.solved(values), self.effects, values[-1]
+        weight, ones, precision = point.weight, point.ones, point.precision
+        crossed, squared, cubed = (
+            (z.T @ z.multiply((weight**power)[:, None])).toarray() for power in (1, 2, 3)
+        )
+        outside = np.eye(len(crossed)) - point.inner @ crossed
+        sums_of_ones = z.T @ ones
+        blocks = crossed @ outside - np.outer(sums_of_ones, sums_of_ones) / precision
+        n_effects = len(values)
+        traces = np.zeros((n_effects, n_effects))
+        totals = np.zeros(n_effects)
+        for first, span in enumerate(self.spans):
+            totals[first] = np.trace(blocks[span, span])
+            for second, other in enumerate(self.spans):
+                traces[first, second] = (blocks[span, other] ** 2).sum()
+        if self.of_cells:
+            cell = len(self.spans)
+            totals[cell] = point.spread.sum()
+            across = z.T @ (weight * ones)
+            for first, span in enumerate(self.spans):
+                own = outside[:, span]
+                trace = (own * (squared @ own)).sum()
+                trace -= 2 * (across @ own) @ sums_of_ones[span] / precision
+                trace += (ones @ ones) * (sums_of_ones[span] ** 2).sum() / precision**2
+                traces[first, cell] = traces[cell, first] = trace
+            inner = point.inner @ squared
+            again = self.solve(weight, point.inner, ones[:, None])[:, 0]
+            traces[cell, cell] = (weight**2).sum() - 2 * (point.inner * cubed).sum()
+            traces[cell, cell] += (inner * inner.T).sum() - 2 * (ones @ again) / precision
+            traces[cell, cell] += (ones @ ones) ** 2 / precision**2
+        totals[-1] = (point.spread / self.counts).sum()
+        for first in (*range(n_effects - 1), n_effects - 1):
+            left = (totals[first] - traces[first, :-1] @ values[:-1]) / residual
+            traces[first, -1] = traces[-1, first] = left
+        traces[-1, -1] += self.n_within / residual**2
+        return traces / 2
 
     def rises_from_zero(self, values: Floats, effect: int) -> bool:
         """Whether an effect that is left out would raise the likelihood."""

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,12 @@ from statsmodels.stats.oneway import anova_oneway
 
 from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.errors import NotEnoughData
+from core.stats.groups import (
+    average_variance_d,
+    compare_summaries,
+    simultaneous_interval,
+    summary,
+)
 from core.stats.repeated_measures import repeated_measures
 from core.workflow.statistics.analyses import by_name
 from tests.analysis.score_frames import item_scores
@@ -111,6 +118,36 @@ def test_three_groups_agree_with_statsmodels_and_scipy():
         one, two = (tables[name].mean(axis=1) for name in (first, second))
         assert p == pytest.approx(stats.ttest_ind(one, two, equal_var=False).pvalue)
     assert len(found["pairs"]) == 3
+    # Games and Howell (1976): p of the studentized range is .05 at the ends of 95%
+    for pair in found["pairs"].to_dict("records"):
+        error = pair["difference"] / pair["t"]
+        for end in ("ci_low", "ci_high"):
+            q = abs(pair["difference"] - pair[end]) / error * np.sqrt(2)
+            assert stats.studentized_range.sf(abs(q), 3, pair["df"]) == pytest.approx(0.05)
+
+
+def test_intervals_of_pairs_hold_together_with_unequal_variances():
+    """300 studies of four groups of 10 and 40: all six intervals hold at once."""
+    draw = np.random.default_rng(4)
+    held = []
+    for _ in range(300):
+        groups = [
+            summary(draw.normal(scale=sd, size=n)) for sd, n in ((1, 10), (3, 10), (1, 40), (2, 40))
+        ]
+        tests = [compare_summaries(one, two) for one, two in combinations(groups, 2)]
+        ends = [simultaneous_interval(test, 4, 6) for test in tests]
+        held.append(all(low <= 0 <= high for low, high in ends))
+    assert 0.92 <= np.mean(held) <= 0.98
+
+
+def test_d_of_the_average_variance_holds_with_unequal_variances_and_sizes():
+    draw, truth, held = np.random.default_rng(5), 1 / np.sqrt(5), []
+    for _ in range(600):
+        d = average_variance_d(
+            summary(draw.normal(1, 3, size=10)), summary(draw.normal(0, 1, size=40))
+        )
+        held.append(d.low <= truth <= d.high)
+    assert 0.92 <= np.mean(held) <= 0.98
 
 
 def test_p_is_adjusted_over_scales_and_pairs_of_what_is_side_by_side():

@@ -14,10 +14,11 @@ from core.analysis.worldviews.annotator_agreement import annotator_agreement as 
 from core.domain.frames import BANK_TABLES
 from core.errors import NotEnoughData
 from core.stats.agreement import pairwise_kappas
-from core.stats.resampling import Bootstrap, percentile_interval
+from core.stats.resampling import Bootstrap
 from core.workflow.statistics import analyses
 from tests.analysis.statement_frames import statements
 from tests.examples import few_examples
+from tests.unit_intervals import wilson_of_error
 
 CODES = {
     "anna": {"s1": 1, "s2": 1, "s3": -1, "s4": 0, "s5": 0},
@@ -107,5 +108,6 @@ def test_means_and_intervals_agree_with_one_table_at_a_time(seed, n_coders):
     twice = codes[np.isfinite(codes).sum(axis=1) >= 2]
     generator = np.random.default_rng(7)
     drawn = [twice[rows] for rows in generator.integers(len(twice), size=(50, len(twice)))]
-    ends = percentile_interval(np.array([mean_kappa(table) for table in drawn]), 0.95)
-    assert (found.low, found.high) == pytest.approx((ends.low, ends.high))
+    error = np.std([mean_kappa(table) for table in drawn]) * np.sqrt(len(twice) / (len(twice) - 1))
+    ends = wilson_of_error(found.mean, error, len(twice), bounds=(-1, 1))
+    assert (found.low, found.high) == pytest.approx(ends)

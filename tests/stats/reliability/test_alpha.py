@@ -2,10 +2,13 @@ import statistics
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
+from core.domain.notes import kind_of
 from core.stats.inputs import Floats
 from core.stats.reliability.alpha import cronbach_alpha, feldt_interval, stratified_alpha
 from core.stats.resampling import Bootstrap
@@ -104,8 +107,78 @@ def test_the_bootstrap_interval_is_that_of_resampling_row_by_row(rare: bool):
     generator = np.random.default_rng(11)
     draws = generator.integers(30, size=(300, 30))
     slow = [cronbach_alpha(table[rows]).value for rows in draws]
-    low, high = np.quantile(slow, [0.025, 0.975])
-    assert (quick.low, quick.high) == pytest.approx((low, high), abs=1e-10)
+    error = np.nanstd(np.log(1 - np.array(slow))) * np.sqrt(30 / 29)
+    reach = stats.t.isf(0.025, 29) * error
+    ends = [1 - (1 - quick.value) * np.exp(sign * reach) for sign in (1, -1)]
+    assert (quick.low, quick.high) == pytest.approx(ends, abs=1e-10)
+
+
+def gapped(n: int = 40, seed: int = 0) -> Floats:
+    """Six items in three booklets of four, 2 of 3 pairs of items in one booklet only."""
+    table = simulated(n, 6, seed)
+    table[np.arange(n) % 3 == 0, :2] = np.nan
+    table[np.arange(n) % 3 == 1, 2:4] = np.nan
+    table[np.arange(n) % 3 == 2, 4:] = np.nan
+    return table
+
+
+def test_the_interval_of_pairs_adds_what_each_row_adds_to_each_covariance():
+    """One covariance at a time by pandas, and derivatives of alpha by small changes of them."""
+    table = gapped()
+    frame, k, n = pd.DataFrame(table), 6, 40
+    covariance = frame.cov().to_numpy()
+
+    def gap(matrix: Floats) -> float:
+        return 1 - k / (k - 1) * (1 - np.trace(matrix) / matrix.sum())
+
+    added = np.zeros(n)
+    for i in range(k):
+        for j in range(k):
+            both = frame[[i, j]].dropna() if i != j else frame[[i]].dropna()
+            rows, m = both.index.to_numpy(), len(both)
+            deviations = (both - both.mean()).to_numpy()
+            unit = np.zeros((k, k))
+            unit[i, j] = 1e-6
+            slope = (gap(covariance + unit) - gap(covariance - unit)) / 2e-6
+            products = deviations[:, 0] * deviations[:, -1]
+            added[rows] += slope * (products - products.mean()) * m / (m - 1) ** 2
+    error = np.sqrt((added**2).sum() * n / (n - 1)) / gap(covariance)
+    reach = stats.t.isf(0.025, n - 1) * error
+    result = cronbach_alpha(table, missing="pairwise")
+    assert result.value == pytest.approx(1 - gap(covariance), abs=1e-12)
+    ends = [1 - gap(covariance) * np.exp(sign * reach) for sign in (1, -1)]
+    assert (result.low, result.high) == pytest.approx(ends, abs=1e-7)
+
+
+def test_the_interval_of_pairs_is_that_of_resampled_persons_where_these_are_many():
+    table = gapped(1500)
+    result = cronbach_alpha(table, missing="pairwise")
+    draw = np.random.default_rng(2)
+    logs = [
+        np.log(1 - cronbach_alpha(table[draw.integers(1500, size=1500)], missing="pairwise").value)
+        for _ in range(400)
+    ]
+    error = np.log((1 - result.low) / (1 - result.high)) / 2 / stats.t.isf(0.025, 1499)
+    assert error == pytest.approx(np.std(logs), rel=0.1)
+
+
+def test_pairs_that_few_rows_hold_have_no_interval():
+    few = cronbach_alpha(gapped(13), missing="pairwise")
+    assert few.defined
+    assert np.isnan([few.low, few.high]).all()
+    assert kind_of(few.problems[-1]) == "interval"
+
+
+def test_intervals_of_gaps_and_of_resamples_cover_as_often_as_they_say():
+    # alpha 6 / 7, as the items are parallel
+    of_pairs = [cronbach_alpha(gapped(60, seed), missing="pairwise") for seed in range(400)]
+    resampled = [
+        cronbach_alpha(simulated(12, 6, seed), bootstrap=Bootstrap(200, seed))
+        for seed in range(400)
+    ]
+    for results in (of_pairs, resampled):
+        covered = np.mean([result.low <= 6 / 7 <= result.high for result in results])
+        assert 0.92 <= covered <= 0.98
 
 
 def test_the_same_seed_gives_the_same_interval_and_another_seed_another():

@@ -109,6 +109,53 @@ def test_reml_finds_the_same_top_from_anywhere():
         assert fit.estimates == pytest.approx(fits[0].estimates, rel=1e-3, abs=1e-5)
 
 
+@pytest.mark.parametrize("repetitions", [1, 3])
+def test_the_covariance_of_reml_is_that_of_full_matrices(repetitions):
+    """Traces of products of whole projections, of which the program has parts only."""
+    components = {(0,): 1.0, (1,): 0.6, (0, 1): 0.3, (): 0.7}
+    levels, chance = (9, 7), {"missing": 0.3, "repetitions": repetitions}
+    own = cells(*designs.simulated(levels, components, 1, **chance), levels)
+    parts = variance_components(own, "reml")
+    parted = [own.places(one, own.full.codes)[1] for one in parts.effects[:-1]]
+    added = [(place[:, None] == place).astype(float) for place in parted]
+    added.append(np.diag(1 / own.full.counts))
+    inverse = np.linalg.inv(np.tensordot(parts.estimates, added, 1))
+    ones = inverse.sum(axis=1)
+    projection = inverse - np.outer(ones, ones) / ones.sum()
+    information = np.array(
+        [[np.trace(projection @ a @ projection @ b) / 2 for b in added] for a in added]
+    )
+    information[-1, -1] += (own.n - own.n_cells) / parts.estimates[-1] ** 2 / 2
+    assert parts.covariance == pytest.approx(np.linalg.inv(information), rel=1e-8)
+    assert parts.errors == pytest.approx(np.sqrt(np.diag(parts.covariance)))
+
+
+def test_draws_of_reml_are_those_of_mean_squares_in_balanced_designs():
+    for own in (designs.brennan_3(), designs.shrout_fleiss()):
+        by_squares, by_likelihood = (
+            variance_components(own, one).draws(100_000, 3) for one in ("anova", "reml")
+        )
+        middle = [
+            np.quantile(draws, [0.1, 0.5, 0.9], axis=0) for draws in (by_squares, by_likelihood)
+        ]
+        assert middle[1] == pytest.approx(middle[0], rel=0.05, abs=0.02)
+
+
+def test_intervals_of_reml_hold_where_each_person_has_a_few_items():
+    """150 studies of 40 persons with 3 of 12 items each: 95% intervals of each component."""
+    components, levels = {(0,): 0.3, (1,): 0.2, (): 0.5}, (40, 12)
+    held = []
+    for seed in range(150):
+        values, codes = designs.simulated(levels, components, seed)
+        order = np.random.default_rng(seed).random(levels).argsort(axis=1).argsort(axis=1)
+        asked = (order < 3)[codes[0], codes[1]]
+        parts = variance_components(cells(values[asked], codes[:, asked], levels))
+        assert parts.method == "REML"
+        low, high = np.quantile(np.maximum(parts.draws(1000, seed), 0), [0.025, 0.975], axis=0)
+        held.append((low <= [0.3, 0.2, 0.5]) & (high >= [0.3, 0.2, 0.5]))
+    assert (np.mean(held, axis=0) > 0.9).all()
+
+
 def test_a_negative_estimate_stays_and_counts_as_zero():
     # Scores 0 1 / 1 0: all rows and columns have the same mean, so each is (0 - 1) / 2 = -.5
     parts = variance_components(designs.design([(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]))

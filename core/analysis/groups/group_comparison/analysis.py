@@ -18,7 +18,13 @@ from core.analysis.groups.group_comparison.grouping import (
     group_members,
     grouped_scores,
 )
-from core.analysis.groups.group_comparison.tables import GROUPS, PAIRS, TESTS, WITHIN_ONLY
+from core.analysis.groups.group_comparison.tables import (
+    BETWEEN_ONLY,
+    GROUPS,
+    PAIRS,
+    TESTS,
+    WITHIN_ONLY,
+)
 from core.analysis.kit import scores, sentences
 from core.analysis.kit.adjusting import with_adjusted_p
 from core.analysis.kit.alternatives import with_alternatives
@@ -51,9 +57,11 @@ from core.progress import with_progress
 from core.stats.correlation import Alternative
 from core.stats.groups import (
     MeanTest,
+    average_variance_d,
     known_groups,
     mean_interval,
     paired_t,
+    simultaneous_interval,
     summary,
     welch_t,
 )
@@ -62,10 +70,10 @@ from core.stats.repeated_measures import average_d, repeated_measures
 
 
 def _used_columns(table: ResultTable, designs: Sequence[ComparisonDesign]) -> ResultTable:
-    """The table without the columns of within designs where there is none."""
-    if any(design.within for design in designs):
-        return table
-    columns = tuple(column for column in table.columns if column.name not in WITHIN_ONLY)
+    """The table without the columns of within or between designs where there is none."""
+    idle: tuple[str, ...] = () if any(design.within for design in designs) else WITHIN_ONLY
+    idle += BETWEEN_ONLY if all(design.within for design in designs) else ()
+    columns = tuple(column for column in table.columns if column.name not in idle)
     return replace(table, columns=columns, frame=table.frame[[c.name for c in columns]])
 
 
@@ -143,7 +151,8 @@ def _compare_scale(
     adjusted_later: dict[str, Any] = {"p_adjusted": math.nan, "stars": ""}
     undefined: dict[str, list[str]] = {}  # pairs by problem
     shifts: dict[tuple[str, str], MeanTest] = {}
-    for first, second in level_pairs(list(scale.scores)):
+    compared = list(level_pairs(list(scale.scores)))
+    for first, second in compared:
         x, y = scale.scores[first], scale.scores[second]
         if within:
             shift = paired_t(x, y, alternative=alternative, level=level)
@@ -151,6 +160,7 @@ def _compare_scale(
             d_z = Estimate(shift.effect, shift.effect_low, shift.effect_high)
             both = np.isfinite(x) & np.isfinite(y)
             x, y = x[both], y[both]
+            d_average = Estimate(math.nan)
         else:
             shift = welch_t(y, x, alternative=alternative, level=level)
             d, n = (
@@ -158,6 +168,7 @@ def _compare_scale(
                 (shift.n[1], shift.n[0]),
             )
             d_z = Estimate(math.nan)
+            d_average = average_variance_d(summary(y), summary(x), level)
         shifts[first, second] = shift
         pairs.add(
             scale.lead,
@@ -166,12 +177,16 @@ def _compare_scale(
             second=second,
             mean_first=summary(x).mean,
             mean_second=summary(y).mean,
-            difference=Estimate(shift.difference, shift.low, shift.high),
+            difference=Estimate(
+                shift.difference,
+                *simultaneous_interval(shift, len(scale.scores), len(compared), within=within),
+            ),
             t=shift.t,
             df=shift.df,
             p=shift.p,
             d=d,
             d_z=d_z,
+            d_average=d_average,
             n_first=n[0],
             n_second=n[1],
             remark=" ".join(shift.problems),
@@ -510,6 +525,8 @@ def _scripts(
         "Cronbach & Meehl (1955) doi:10.1037/h0040957",
         "Welch (1947) doi:10.1093/biomet/34.1-2.28",
         "Welch (1951) doi:10.1093/biomet/38.3-4.330",
+        "Games & Howell (1976) doi:10.3102/10769986001002113",
+        "Bonett (2008) doi:10.1037/1082-989X.13.2.99",
         "Student (1908) doi:10.1093/biomet/6.1.1",
         "Greenhouse & Geisser (1959) doi:10.1007/BF02289823",
         "Olejnik & Algina (2003) doi:10.1037/1082-989X.8.4.434",

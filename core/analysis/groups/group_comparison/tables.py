@@ -127,7 +127,8 @@ PAIRS = TableSpec(
             "Second − first",
             "points",
             "Difference of the means; within: over the units that both have.",
-            "Two-sided, by Welch's t (1947); within: by the paired t.",
+            "Two-sided, for all pairs of a scale together; Games & Howell (1976), with two groups "
+            "Welch's t (1947). Within: by the paired t, with Bonferroni's level.",
         ),
         number(
             "t",
@@ -165,6 +166,16 @@ PAIRS = TableSpec(
             ends_title=f"d_z {LEVEL}",
             ends_name="d_z",
         ),
+        *estimate(
+            "d_average",
+            "d of average variance",
+            "points",
+            "Between: difference / root of the mean of both variances, which may differ; Bonett "
+            "(2008).",
+            "By the normal distribution, two-sided; Bonett (2008).",
+            ends_title=f"d of average variance {LEVEL}",
+            ends_name="d_average",
+        ),
         count("n_first", "n first"),
         count("n_second", "n second"),
         remark("Why undefined."),
@@ -176,3 +187,5 @@ WITHIN_ONLY = (
     *("d_z", "d_z_low", "d_z_high"),
 )
 """Columns of designs within units."""
+BETWEEN_ONLY = ("d_average", "d_average_low", "d_average_high")
+"""Columns of designs between units."""

@@ -35,8 +35,9 @@ from core.stats.variance.components import VarianceComponents, shares_of
 
 _BRENNAN = "Brennan (2001)."
 _GENERALIZED = (
-    "Generalized interval: components of mean squares divided by random chi-squares; "
-    "Weerahandi (1993). At least 0."
+    "Generalized interval: components of mean squares (of REML: of uncorrelated sums of "
+    "components) divided by random chi-squares; Weerahandi (1993). At least 0. None with 2 or 3 "
+    "levels."
 )
 
 COMPONENTS = TableSpec(
@@ -65,8 +66,8 @@ COMPONENTS = TableSpec(
                     "se",
                     "SE",
                     "points squared",
-                    "Standard error, from the mean squares as scaled chi-squares with df + 2; "
-                    "Brennan (2001), section 6.1.",
+                    "Standard error, from the mean squares as scaled chi-squares with df + 2, "
+                    "Brennan (2001), section 6.1; of REML, from the expected information.",
                 ),
             ),
         ),
@@ -284,16 +285,24 @@ def _add_components(
             )
             continue
         below = parts.estimates[i] < 0
+        remarks = ["Estimated below 0; counts as 0 in shares and coefficients."] if below else []
+        few = effect >= 0 and df < _FEW_LEVELS
+        if few:
+            remarks.append("No interval: a variance of so few levels is hardly known.")
         rows.add(
             design.group,
             source=source,
             levels=n_levels,
             df=df,
             mean_square=parts.mean_squares[i],
-            estimate=Estimate(parts.estimates[i], ends.low[i], ends.high[i]),
+            estimate=Estimate(parts.estimates[i])
+            if few
+            else Estimate(parts.estimates[i], ends.low[i], ends.high[i]),
             se=parts.errors[i],
-            share=Estimate(parts.shares[i], share_ends.low[i], share_ends.high[i]),
-            remark="Estimated below 0; counts as 0 in shares and coefficients." if below else "",
+            share=Estimate(parts.shares[i])
+            if few
+            else Estimate(parts.shares[i], share_ends.low[i], share_ends.high[i]),
+            remark=" ".join(remarks),
         )
 
 
@@ -329,7 +338,7 @@ def _add_findings(findings: Findings, design: GroupDesign, parts: VarianceCompon
     if few:
         findings.note(
             group,
-            f"{name_list(few)}: a variance from so few levels is hardly known; see its interval.",
+            f"{name_list(few)}: a variance of so few levels is hardly known and has no interval.",
         )
     if parts.method != "ANOVA":
         full = math.prod(n_levels)

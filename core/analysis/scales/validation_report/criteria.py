@@ -231,7 +231,6 @@ def _consistency(result: GroupCriteria, usual: pd.DataFrame, plan: Plan) -> None
             whole.scores,
             names=whole.items,
             level=plan.ci_level,
-            bootstrap=plan.bootstrap,
             missing=plan.alpha_rule,
         )
     result.by_criterion["internal consistency"] = estimate

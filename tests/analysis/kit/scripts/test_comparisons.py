@@ -129,7 +129,8 @@ def test_both_scripts_compare_three_groups_and_two(tmp_path, answers, design):
         assert tables[1]["test"].tolist() == tests["test"].tolist()
         assert set(tests["n_groups"]) == {2, 3}
         ends = ("difference", "ci_low", "ci_high", "t", "df", "d", "d_low", "d_high")
-        of_differences = ("d_z", "d_z_low", "d_z_high") if within else ()
+        kind = "d_z" if within else "d_average"
+        of_differences = (kind, f"{kind}_low", f"{kind}_high")
         names = (*ends, *of_differences, "p", "p_adjusted")
         same_numbers(tables[2], pairs, {name: name for name in names})
     assert not (tmp_path / "pwned").exists()

@@ -1,0 +1,152 @@
+"""Cases of designs with gaps: planned booklets, missing answers, a few items for each person."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.coverage.answers import item_scores, persons
+from benchmarks.coverage.cases import NULL, Case, Lowest
+
+Gaps = Literal["two of four blocks", "10 % missing"]
+_ITEMS, _BLOCKS = 12, 4
+_LOADINGS = np.linspace(0.3, 0.8, _ITEMS)
+
+
+@dataclass(frozen=True)
+class Gapped:
+    """Items of unequal loadings, of which each person answers a part."""
+
+    persons: int
+    gaps: Gaps
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        return f"{self.persons} persons, {_ITEMS} items, {self.gaps}"
+
+    @property
+    def alpha(self) -> float:
+        """Of all items."""
+        total = _LOADINGS.sum() ** 2 + (1 - _LOADINGS**2).sum()
+        return _ITEMS / (_ITEMS - 1) * (1 - _ITEMS / float(total))
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of persons, NaN for items that they were not asked or did not answer."""
+        trait, rest = draw.normal(size=(self.persons, 1)), draw.normal(size=(self.persons, _ITEMS))
+        values = _LOADINGS * trait + np.sqrt(1 - _LOADINGS**2) * rest
+        if self.gaps == "10 % missing":
+            values[draw.random(values.shape) < 0.1] = np.nan
+        else:
+            first, second = np.triu_indices(_BLOCKS, 1)
+            turn = np.arange(self.persons) % len(first)
+            block = np.repeat(np.arange(_BLOCKS), _ITEMS // _BLOCKS)
+            asked = (block == first[turn, None]) | (block == second[turn, None])
+            values[~asked] = np.nan
+        return item_scores(values, {"context": persons(self.persons)})
+
+
+_PERSON, _ITEM, _REST = 0.3, 0.2, 0.5
+_SHARES = {"Context": _PERSON, "Item": _ITEM}
+
+
+@dataclass(frozen=True)
+class FewItems:
+    """Persons who answer a few items each, drawn from many."""
+
+    persons: int
+    items: int
+    asked: int
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        return f"{self.persons} persons, {self.asked} of {self.items} items each"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of the sum of a person, an item and a rest; the shares of their variance hold."""
+        shape = (self.persons, self.items)
+        values = draw.normal(scale=np.sqrt(_PERSON), size=(self.persons, 1))
+        values = values + draw.normal(scale=np.sqrt(_ITEM), size=self.items)
+        values = values + draw.normal(scale=np.sqrt(_REST), size=shape)
+        values[draw.random(shape).argsort(axis=1) >= self.asked] = np.nan
+        return item_scores(values, {"context": persons(self.persons)})
+
+    @property
+    def coefficients(self) -> dict[str, float]:
+        """G and phi of a mean of so many items; persons who share items are few enough here."""
+        return {
+            "G": _PERSON / (_PERSON + _REST / self.asked),
+            "phi": _PERSON / (_PERSON + (_ITEM + _REST) / self.asked),
+        }
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of other persons without a difference, whose standard deviations may differ."""
+
+    persons: int
+    deviations: tuple[int, ...]
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        each = "equal SD" if len(set(self.deviations)) == 1 else "SD of 1 to 3"
+        return f"{len(self.deviations)} groups of {self.persons} persons, {each}"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of two items."""
+        n, names = self.persons, [f"p{number}" for number in range(len(self.deviations))]
+        frames = []
+        for name, deviation in zip(names, self.deviations, strict=True):
+            values = draw.normal(scale=deviation, size=(n, 1, 2))
+            people = [f"{name}-{number}" for number in range(n)]
+            frames.append(item_scores(values, {"context": people, "language": (name,)}))
+        frame = pd.concat(frames, ignore_index=True)
+        frame["administration"] = frame.groupby("context", sort=False).ngroup() + 1
+        return frame
+
+
+def cases() -> Iterator[Case]:
+    """All cases of designs."""
+    for n in (40, 100, 300):
+        gaps: Gaps
+        for gaps in ("two of four blocks", "10 % missing"):
+            design = Gapped(n, gaps)
+            yield Case(
+                design.title,
+                "internal_consistency",
+                design.answers,
+                {"alpha.ci_low": design.alpha},
+                {"missing": "pairwise"},
+            )
+    for few in (FewItems(100, 30, 3), FewItems(40, 12, 4)):
+        yield Case(
+            few.title,
+            "generalizability",
+            few.answers,
+            {
+                "components.share_low": lambda row: _SHARES.get(row["source"], _REST),
+                "coefficients.ci_low": lambda row, few=few: few.coefficients[row["coefficient"]],
+            },
+        )
+    for n in (10, 40):
+        for deviations in ((1, 1), (1, 3), (1, 1, 1, 1), (1, 1, 2, 3)):
+            groups = Groups(n, deviations)
+            truths = {
+                "groups.ci_low": 0.0,
+                "tests.p": NULL,
+                "tests.p_adjusted": NULL,
+                "tests.ci_low": 0.0 if len(deviations) == 2 else Lowest(),
+                "pairs.ci_low": 0.0,
+                "pairs.p": NULL,
+                "pairs.p_adjusted": NULL,
+                "pairs.d_low": 0.0,
+                "pairs.d_average_low": 0.0,
+            }
+            options = {"factor": "language", "by": (), "design": "between"}
+            yield Case(groups.title, "group_comparison", groups.answers, truths, options)
