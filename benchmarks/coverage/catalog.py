@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from benchmarks.coverage import counts, scores
+from benchmarks.coverage import counts, repetitions, scores
 from benchmarks.coverage.cases import Case
 
 
@@ -12,6 +12,7 @@ def cases() -> Iterator[Case]:
     """Every case, in the order of the printed table."""
     yield from scores.cases()
     yield from counts.cases()
+    yield from repetitions.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -96,7 +97,6 @@ NO_CASE_YET = frozenset(
         "norm_comparison",
         "odds_ratios",
         "preference",
-        "random_consistency",
         "rater_agreement",
         "referential_consistency",
         "story_validity",

@@ -55,16 +55,16 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     items = table_with_rows(result, "items")
     if totals is None or formats is None or items is None:
         return ()
-    rows = _all_and_formats(totals, formats, "repeatability")
+    rows = _all_and_formats(totals, formats, "corrected")
     plot = DotPlot(
         "Repeatability",
-        "Repeatability (1: always the same answer)",
+        "Repeatability, corrected (1: always the same answer)",
         (
             f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
             f"{EstimateRows(rows).values}."
         ),
         row="Format",
-        below=["1: the same answer always comes again. 0: all answers are equally frequent."],
+        below=["1: the same answer always comes again. 0: answers come as if drawn evenly."],
         ends=_from_0_to_1,
         same_scale=True,
         values_in_words=True,

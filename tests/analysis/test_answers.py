@@ -967,7 +967,7 @@ BY_HAND = {
                     "respondent",
                     "n_items",
                     "n_formats",
-                    "repeatability",
+                    "corrected",
                     "ci_low",
                     "ci_high",
                     "entropy_sum",
@@ -977,7 +977,7 @@ BY_HAND = {
             ),
             table(
                 "formats",
-                ("respondent", "format", "repeatability", "ci_low", "ci_high"),
+                ("respondent", "format", "corrected", "ci_low", "ci_high"),
                 [
                     ("m", "yes_no", 0.5, 0.42, 0.57),
                     ("m", "a_b", 0.25, 0.2, 0.31),
@@ -985,8 +985,9 @@ BY_HAND = {
                 ],
             ),
         ),
-        "Repeatability .39 [.35, .43] of 1 (always the same answer): entropies sum to 168.9 of at "
-        "most 277.3 (100 items, 2 formats); highest in yes_no (.50), lowest in a_b (.25).",
+        "Corrected for few answers, repeatability is .39 [.35, .43] of 1 (always the same answer; 0: "
+        "as if drawn evenly): entropies sum to 168.9 of at most 277.3 (100 items, 2 formats); "
+        "highest in yes_no (.50), lowest in a_b (.25).",
     ),
     "referential_consistency": (
         made(

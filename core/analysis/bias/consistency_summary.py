@@ -26,7 +26,7 @@ from core.analysis.kit.option_counts import (
     redrawn_means_over_cells,
     unit_interval_help,
 )
-from core.analysis.kit.options import By, ConfidenceLevel, Seed
+from core.analysis.kit.options import By, ConfidenceLevel, Reported, Seed, StatisticForm
 from core.analysis.kit.registry import analysis
 from core.analysis.kit.sentences import (
     GroupAnswers,
@@ -135,6 +135,7 @@ def consistency_summary(
     by: By = ("respondent",),
     direction: Positive = "keyed",
     midpoint: Midpoint = "bank",
+    reported: Reported = "corrected",
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     resamples: UnitResamples = 1000,
@@ -172,7 +173,9 @@ def consistency_summary(
     Notes
     -----
     The unit of analysis is an item. Positive answers: as in `bias`. Repeatability: 1 minus the sum
-    of the entropies of yes and no over the maximum of that sum, as in `random_consistency`.
+    of the entropies of yes and no over that of as many even answers, as in `random_consistency`;
+    as published over the maximum, which makes it too high where answers are few, and without an
+    interval.
     Agreement of formats: 1 minus the mean over items of the mean Jensen-Shannon divergence of the
     pairs of formats, in bits, of yes and no. Sánchez Salazar (2024) draws the three as a triangle.
     Reproduces tables 4.4 to 4.6 of that thesis from its own answers.
@@ -188,7 +191,7 @@ def consistency_summary(
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     columns = (
         _positive(cells, resample, bootstrap, ci_level),
-        _repeatability(option_counts, cells, midpoint, resample, bootstrap, ci_level),
+        _repeatability(option_counts, cells, midpoint, reported, resample, bootstrap, ci_level),
         _agreement(cells, side_cells(alike, conditions, resample), resample, bootstrap, ci_level),
     )
     if not any(math.isfinite(one.value) for own in columns for one in own):
@@ -237,11 +240,12 @@ def _repeatability(
     option_counts: pd.DataFrame,
     cells: SideCells,
     midpoint: MidpointRule,
+    reported: StatisticForm,
     unit: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> list[_Measure]:
-    """1 minus the entropies of repeated answers over their maximum, for each group."""
+    """1 minus the entropies of repeated answers over those of even ones, for each group."""
     answers = repeated_answers(
         option_counts,
         cells.names,
@@ -262,7 +266,9 @@ def _repeatability(
     else:
         n_items = np.array([len(items)])
     n_units = n_items if unit == "item" else sums.n_units[place]
-    values = (sums.repeatability[place], sums.low[place], sums.high[place])
+    values = (sums.corrected_repeatability[place], sums.low[place], sums.high[place])
+    if reported == "published":
+        values = (sums.repeatability[place], *np.full((2, len(place)), np.nan))
     return _measures(REPEATABILITY, *values, n_items, n_units, unit, _NOT_REPEATED)
 
 
@@ -361,7 +367,8 @@ def _table(
             "measure",
             "Measure",
             "Positive answers: mean share over items and formats, .5 is "
-            "neutral. Repeatability: 1 − normalized entropy (Shannon, 1948). Agreement of formats: "
+            "neutral. Repeatability: 1 − entropy (Shannon, 1948) / that of as many "
+            "even answers; as published, / the maximum. Agreement of formats: "
             "1 − mean Jensen-Shannon divergence (Lin, 1991).",
         ),
         *estimate(
