@@ -44,7 +44,7 @@ def test_the_triangle_of_the_published_study_comes_out():
             expected["entropy_sum"][brand], abs=1e-9
         )
         assert (1 - agree) * 100 == pytest.approx(expected["divergence_sum"][brand], abs=1e-9)
-    rows = frame[frame["measure"] != "Repeatability"]
+    rows = frame[frame["measure"] == "Positive answers"]
     assert (rows["ci_low"] < rows["value"]).all()
     assert (rows["value"] < rows["ci_high"]).all()
     answers = analyses.by_name("consistency_summary").answer(result)
@@ -59,7 +59,7 @@ def test_the_numbers_are_those_of_the_other_analyses():
     leaning = bias(frame, **same).tables[0].frame.set_index("entity")
     formats = referential_consistency(frame, **same).tables[0].frame.set_index("entity")
     agreement = own[own["measure"] == "Agreement of formats"].set_index("entity")
-    for column, other in (("value", "divergence"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
+    for column, other in (("value", "corrected"), ("ci_low", "ci_high"), ("ci_high", "ci_low")):
         expected = (1 - formats[other]).to_dict()
         assert agreement[column].to_dict() == pytest.approx(expected, abs=1e-12)
     for name, table, column in (
