@@ -26,6 +26,8 @@ NOT_JUDGED: Mapping[str, str] = {
     "cfa.residual_covariances.ci_low": _PAIRS_OF_CFA,
     "cfa.residual_covariances.p": _PAIRS_OF_CFA,
     "cross_language.equivalence.ci_low": "An interval of 90 %, for a test at .05.",
+    "bias_shift.groups.share_low": "Of few decided questions; its truth depends on all chances.",
+    "bias_shift.questions.ci_low": "Of one question, given the direction of its first answers.",
     "cfa.loadings.p": "Loadings of 0 are not simulated; the intervals are judged.",
     **dict.fromkeys(
         (
@@ -85,6 +87,7 @@ NO_CASE_YET = frozenset(
     {
         "annotator_agreement",
         "bias_shift",
+        "bias",
         "cfa_comparison",
         "dif",
         "efa",
@@ -99,6 +102,7 @@ NO_CASE_YET = frozenset(
         "preference",
         "rater_agreement",
         "referential_consistency",
+        "stance_reliability",
         "story_validity",
         "validation_report",
         "worldview",

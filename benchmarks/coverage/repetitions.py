@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -12,6 +13,7 @@ from scipy.special import entr
 
 from benchmarks.coverage.answers import option_counts
 from benchmarks.coverage.cases import NULL, Case, Row
+from core.stats.divergence import jensen_shannon_bits
 from core.stats.repeatability import even_entropies
 
 RESPONDENTS = ("a", "b")
@@ -69,11 +71,123 @@ class Repeated:
         return self.entropy * float(row["n_entropies"])
 
 
+@dataclass(frozen=True)
+class Formats:
+    """The same items in two formats, whose chances of yes are beta(1, 1) and differ by `apart`.
+
+    They differ toward the middle, so that every chance stays within 0 and 1.
+    """
+
+    items: int
+    times: int
+    apart: float
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        effect = f"chances {self.apart:g} apart" if self.apart else "no difference"
+        return f"{self.items} items x {self.times} answers in each of two formats, {effect}"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Counts of yes and no in each format."""
+        first = draw.random(self.items)
+        second = first + np.where(first < 0.5, self.apart, -self.apart)
+        chance = np.stack([first, second])[:, None]
+        shape = (len(RESPONDENTS), 2, self.times, self.items)
+        return option_counts(
+            (draw.random(shape) < chance) * 1,
+            {
+                "respondent": RESPONDENTS,
+                "format": ("yes_no", "a_b"),
+                "repetition": range(1, self.times + 1),
+            },
+            (1, 2),
+        )
+
+    @property
+    def excess(self) -> tuple[float, float]:
+        """The mean divergence, and the mean distance, less those of dealt answers."""
+        yes = np.arange(self.times + 1)
+        grid = np.stack(np.meshgrid(yes, yes, indexing="ij"), axis=-1)
+        both = np.stack([grid, self.times - grid], axis=-1)
+        measures = (
+            jensen_shannon_bits(both)[..., 0],
+            np.abs(grid[..., 0] - grid[..., 1]) / self.times,
+        )
+        first = (np.arange(400) + 0.5) / 400
+        second = first + np.where(first < 0.5, self.apart, -self.apart)
+        chances = [stats.binom.pmf(yes, self.times, own[:, None]) for own in (first, second)]
+        joint = np.einsum("ki,kj->ij", *chances) / len(first)
+        total = grid.sum(axis=-1)
+        deals = stats.hypergeom.pmf(grid[..., 0], 2 * self.times, total, self.times)
+        by_chance = [np.bincount(total.ravel(), (deals * own).ravel()) for own in measures]
+        return tuple(
+            float((joint * (own - chance[total])).sum())
+            for own, chance in zip(measures, by_chance, strict=True)
+        )
+
+
+@dataclass(frozen=True)
+class Phases:
+    """Two phases of the same questions: an answer gives way to the user with some probability.
+
+    The chance of yes of a question is beta(.5, .5), between .2 and .8, or a half (`even`). The
+    user contradicts the majority of the first answers, and no where there is none.
+    """
+
+    items: int
+    times: int
+    even: bool
+    gives_way: float
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        chances = "even answers" if self.even else "clear and unclear opinions"
+        effect = f"chances move by {self.gives_way:g}" if self.gives_way else "nobody gives way"
+        return f"{self.items} questions x {self.times} answers in each phase, {chances}, {effect}"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Counts of yes and no in both phases."""
+        shape = (len(RESPONDENTS), self.times, self.items)
+        half = np.full(self.items, 0.5)
+        chance = half if self.even else 0.2 + 0.6 * draw.beta(0.5, 0.5, self.items)
+        first = draw.random(shape) < chance
+        majority = np.where(first.mean(axis=1, keepdims=True) >= 0.5, 1, -1)
+        second = draw.random(shape) < chance - self.gives_way * majority
+        factors = {
+            "respondent": RESPONDENTS,
+            "phase": ("initial", "opposing"),
+            "repetition": range(1, self.times + 1),
+        }
+        return option_counts(np.stack([first, second], axis=1) * 1, factors, (1, 2), ("phase",))
+
+    @property
+    def shift(self) -> float:
+        """The mean shift by halves over that of halves with a direction."""
+        size = self.times - self.times // 2
+        places = (np.arange(2000) + 0.5) / 2000
+        chance = np.array([0.5]) if self.even else 0.2 + 0.6 * stats.beta.ppf(places, 0.5, 0.5)
+        one, other = np.arange(size + 1), np.arange(self.times // 2 + 1)
+        p_one = stats.binom.pmf(one, size, chance[:, None])
+        p_other = stats.binom.pmf(other, self.times // 2, chance[:, None])
+        joint = np.einsum("ki,kj->ij", p_one, p_other) / len(chance)
+        sign = np.sign(2 * one - size)[:, None]
+        majority = np.where(2 * (one[:, None] + other) >= self.times, 1, -1)
+        # b of the other half and of the second phase differ by what gives way alone
+        moved = float((joint * sign * majority * 2 * self.gives_way).sum())
+        return moved / float((joint * np.abs(sign)).sum())
+
+
 def cases() -> Iterator[Case]:
     """All cases of repeated questions."""
     for items, times in SIZES:
         for spread in (None, 0.5):
             yield _repeatability(Repeated(items, times, spread))
+        for apart in (0.0, 0.3):
+            yield _formats(Formats(items, times, apart))
+        for even, gives_way in ((True, 0.0), (False, 0.0), (False, 0.2)):
+            yield _giving_way(Phases(items, times, even, gives_way))
 
 
 def _repeatability(design: Repeated) -> Case:
@@ -89,4 +203,35 @@ def _repeatability(design: Repeated) -> Case:
         design.answers,
         {**sums, **compared},
         {"resamples": 500},
+    )
+
+
+def _formats(design: Formats) -> Case:
+    null = math.nan if design.apart else NULL
+    divergence, distance = design.excess
+    means = {
+        f"{table}.{end}": truth
+        for table in ("totals", "formats", "pairs")
+        for end, truth in (("ci_low", divergence), ("distance_low", distance))
+    }
+    compared = {"comparisons.ci_low": 0.0, "comparisons.p": NULL, "comparisons.p_adjusted": NULL}
+    return Case(
+        design.title,
+        "referential_consistency",
+        design.answers,
+        {**means, **compared, "totals.p": null, "items.p": null, "items.p_adjusted": null},
+        {"resamples": 500, "permutations": 200},
+    )
+
+
+def _giving_way(design: Phases) -> Case:
+    null = math.nan if design.gives_way else NULL
+    truths = {"groups.ci_low": design.shift, "groups.p": null}
+    compared = {"comparisons.ci_low": 0.0, "comparisons.p": NULL, "comparisons.p_adjusted": NULL}
+    return Case(
+        design.title,
+        "bias_shift",
+        design.answers,
+        {**truths, **compared},
+        {"by": ("respondent",), "resamples": 300},
     )

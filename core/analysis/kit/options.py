@@ -9,15 +9,16 @@ everything is computed within each; `ci_level` in (0, 1) is the two-sided covera
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
 from core.analysis.kit.matrices import AUTOMATIC_MISSING, MISSING_CHOICES
 from core.analysis.kit.registry import Choice, DesignFactors, Number
-from core.domain.results import Column, ResultTable
+from core.domain.results import ResultTable
 from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment
 from core.stats.scores import ScoreRule
 
+T = TypeVar("T")
 By = Annotated[
     tuple[str, ...],
     DesignFactors(
@@ -172,9 +173,9 @@ WordResamples = Annotated[
 
 
 def reported_first(
-    reported: StatisticForm, corrected: Sequence[Column], published: Sequence[Column]
-) -> tuple[Column, ...]:
-    """The columns of both forms of a statistic, those that the sentence takes first."""
+    reported: StatisticForm, corrected: Sequence[T], published: Sequence[T]
+) -> tuple[T, ...]:
+    """The columns, or cells, of both forms of a statistic, those that the sentence takes first."""
     first, second = (corrected, published) if reported == "corrected" else (published, corrected)
     return (*first, *second)
 
