@@ -349,7 +349,7 @@ BY_HAND = {
                     "b",
                     "b_low",
                     "b_high",
-                    "w",
+                    "w_corrected",
                     "w_low",
                     "w_high",
                     "yes",
@@ -361,8 +361,8 @@ BY_HAND = {
             ),
         ),
         "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
-        ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness w = .90 [.85, .94]; 3 strong "
-        "neutral.",
+        ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness corrected for "
+        "few answers is .90 [.85, .94]; 3 strong neutral.",
     ),
     "invalid_answers": (
         made(
