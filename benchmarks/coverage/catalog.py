@@ -71,10 +71,7 @@ NOT_JUDGED: Mapping[str, str] = {
         ),
         "Items that have nothing in common in two languages are not simulated yet.",
     ),
-    **dict.fromkeys(
-        ("opinions.groups.w_low", "opinions.groups.share_low"),
-        "Chance raises w, so that it has no truth at this number of answers yet.",
-    ),
+    "opinions.groups.share_low": "Its truth depends on all chances.",
     **dict.fromkeys(
         ("cross_language.equivalence.p", "cross_language.equivalence.p_adjusted"),
         "Differences as large as the margin are not simulated yet.",

@@ -66,6 +66,11 @@ class Repeated:
         """What the corrected one estimates."""
         return 1 - self.entropy / float(even_entropies(np.array(float(self.times)), np.array(2)))
 
+    @property
+    def willingness(self) -> float:
+        """1 less the mean variance of very many answers that are 1 and -1."""
+        return 0.0 if self.spread is None else 1 - 2 * self.spread / (2 * self.spread + 1)
+
     def entropy_sum(self, row: Row) -> float:
         """Of as many entropies as the row has."""
         return self.entropy * float(row["n_entropies"])
@@ -184,6 +189,7 @@ def cases() -> Iterator[Case]:
     for items, times in SIZES:
         for spread in (None, 0.5):
             yield _repeatability(Repeated(items, times, spread))
+            yield _opinions(Repeated(items, times, spread))
         for apart in (0.0, 0.3):
             yield _formats(Formats(items, times, apart))
         for even, gives_way in ((True, 0.0), (False, 0.0), (False, 0.2)):
@@ -233,5 +239,17 @@ def _giving_way(design: Phases) -> Case:
         "bias_shift",
         design.answers,
         {**truths, **compared},
+        {"by": ("respondent",), "resamples": 300},
+    )
+
+
+def _opinions(design: Repeated) -> Case:
+    means = {"groups.w_low": design.willingness, "groups.b_low": 0.0}
+    compared = {"comparisons.ci_low": 0.0, "comparisons.p": NULL, "comparisons.p_adjusted": NULL}
+    return Case(
+        design.title,
+        "opinions",
+        design.answers,
+        {**means, **compared},
         {"by": ("respondent",), "resamples": 300},
     )
