@@ -83,7 +83,6 @@ NOT_JUDGED: Mapping[str, str] = {
 NO_CASE_YET = frozenset(
     {
         "annotator_agreement",
-        "bias_shift",
         "bias",
         "cfa_comparison",
         "dif",
@@ -98,7 +97,6 @@ NO_CASE_YET = frozenset(
         "odds_ratios",
         "preference",
         "rater_agreement",
-        "referential_consistency",
         "stance_reliability",
         "story_validity",
         "validation_report",
