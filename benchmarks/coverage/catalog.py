@@ -83,7 +83,6 @@ NOT_JUDGED: Mapping[str, str] = {
 NO_CASE_YET = frozenset(
     {
         "annotator_agreement",
-        "bias",
         "cfa_comparison",
         "dif",
         "efa",
@@ -97,7 +96,6 @@ NO_CASE_YET = frozenset(
         "odds_ratios",
         "preference",
         "rater_agreement",
-        "stance_reliability",
         "story_validity",
         "validation_report",
         "worldview",

@@ -3,7 +3,8 @@
 Docstrings do not repeat what stands here: `by` names factors whose levels make the groups, and
 everything is computed within each; `ci_level` in (0, 1) is the two-sided coverage of intervals;
 `resamples` is the number of bootstrap resamples, 0 for none; the same `seed` draws the same ones;
-`adjust` corrects p over all tests of one kind within a group.
+`adjust` corrects p over all tests of one kind within a group; `reported` says whether the sentence
+takes the value corrected for chance or as published.
 """
 
 from __future__ import annotations
