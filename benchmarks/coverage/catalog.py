@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from benchmarks.coverage import counts, designs, scores
+from benchmarks.coverage import counts, designs, repetitions, scores
 from benchmarks.coverage.cases import Case
 
 
@@ -13,6 +13,7 @@ def cases() -> Iterator[Case]:
     yield from scores.cases()
     yield from counts.cases()
     yield from designs.cases()
+    yield from repetitions.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -27,6 +28,8 @@ NOT_JUDGED: Mapping[str, str] = {
     "cfa.residual_covariances.p": _PAIRS_OF_CFA,
     "cross_language.equivalence.ci_low": "An interval of 90 %, for a test at .05.",
     "generalizability.components.ci_low": "In points of 0 to 100; the shares are judged.",
+    "bias_shift.groups.share_low": "Of few decided questions; its truth depends on all chances.",
+    "bias_shift.questions.ci_low": "Of one question, given the direction of its first answers.",
     "cfa.loadings.p": "Loadings of 0 are not simulated; the intervals are judged.",
     **dict.fromkeys(
         (
@@ -70,10 +73,7 @@ NOT_JUDGED: Mapping[str, str] = {
         ),
         "Items that have nothing in common in two languages are not simulated yet.",
     ),
-    **dict.fromkeys(
-        ("opinions.groups.w_low", "opinions.groups.share_low"),
-        "Chance raises w, so that it has no truth at this number of answers yet.",
-    ),
+    "opinions.groups.share_low": "Its truth depends on all chances.",
     **dict.fromkeys(
         ("cross_language.equivalence.p", "cross_language.equivalence.p_adjusted"),
         "Differences as large as the margin are not simulated yet.",
@@ -85,7 +85,6 @@ NOT_JUDGED: Mapping[str, str] = {
 NO_CASE_YET = frozenset(
     {
         "annotator_agreement",
-        "bias_shift",
         "cfa_comparison",
         "dif",
         "efa",
@@ -97,9 +96,7 @@ NO_CASE_YET = frozenset(
         "norm_comparison",
         "odds_ratios",
         "preference",
-        "random_consistency",
         "rater_agreement",
-        "referential_consistency",
         "story_validity",
         "validation_report",
         "worldview",

@@ -40,7 +40,6 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
 
 _ALL_FORMATS = "all formats"
-_BY_CHANCE = "by chance alone"
 _HEIGHT = 260  # pixels of a panel of lines
 _MARKS_OF_CELL = 2
 _MOST_SIDE_BY_SIDE = 4  # formats of heat maps that stand side by side
@@ -55,16 +54,16 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
     items = table_with_rows(result, "items")
     if totals is None or formats is None or items is None:
         return ()
-    rows = _all_and_formats(totals, formats, "repeatability")
+    rows = _all_and_formats(totals, formats, "corrected")
     plot = DotPlot(
         "Repeatability",
-        "Repeatability (1: always the same answer)",
+        "Repeatability, corrected (1: always the same answer)",
         (
             f"Dot plot of repeatability with intervals, {_formats_and_groups(rows)}: "
             f"{EstimateRows(rows).values}."
         ),
         row="Format",
-        below=["1: the same answer always comes again. 0: all answers are equally frequent."],
+        below=["1: the same answer always comes again. 0: answers come as if drawn evenly."],
         ends=_from_0_to_1,
         same_scale=True,
         values_in_words=True,
@@ -93,7 +92,7 @@ def _all_and_formats(totals: ResultTable, formats: ResultTable, value: str) -> p
 
 
 def _formats_and_groups(rows: pd.DataFrame) -> str:
-    names = rows.loc[~rows["item"].isin([_ALL_FORMATS, _BY_CHANCE]), "item"]
+    names = rows.loc[rows["item"] != _ALL_FORMATS, "item"]
     return (
         f"{count_text(names.nunique(), 'format')} in {count_text(rows['group'].nunique(), 'group')}"
     )
@@ -224,31 +223,33 @@ def referential_consistency_charts(result: AnalysisResult, theme: Theme) -> tupl
 
 
 def _contributions(totals: ResultTable, formats: ResultTable, theme: Theme) -> Chart:
-    """The mean divergence of each format from the others, of all pairs, and by chance alone."""
-    rows = _all_and_formats(totals, formats, "divergence")
-    chance = chart_rows(totals, {"chance": "value", "n": "n"}, "n_items")
-    chance = chance[chance["value"].notna()].assign(item=_BY_CHANCE)
-    both = sort_levels(pd.concat([rows, chance], ignore_index=True), rows["group"])
+    """The mean divergence of each format from the others beyond chance, and that of all pairs."""
+    value = "corrected" if totals.frame["corrected"].notna().any() else "divergence"
+    rows = _all_and_formats(totals, formats, value)
+    beyond = " beyond chance" if value == "corrected" else ""
     plot = DotPlot(
         "How far each format lies from the others",
-        "Mean divergence (bits; 0: the same answers)",
+        f"Mean divergence{beyond} (bits; 0: the same answers)",
         (
-            "Dot plot of the mean Jensen-Shannon divergence of each format from the others with "
-            f"intervals, {_formats_and_groups(rows)}: {EstimateRows(rows).values}."
+            f"Dot plot of the mean Jensen-Shannon divergence{beyond} of each format from the "
+            f"others with intervals, {_formats_and_groups(rows)}: {EstimateRows(rows).values}."
         ),
         row="Format",
-        below=[f"“{_BY_CHANCE}”: the mean if the format made no difference to any answer."],
-        ends=_from_0,
+        below=["0: what is expected if the format made no difference to any answer."]
+        if beyond
+        else [],
+        ends=_around_0,
         same_scale=True,
         values_in_words=True,
     )
-    return dot_chart(both, plot, theme)
+    return dot_chart(rows, plot, theme)
 
 
-def _from_0(table: pd.DataFrame) -> Ends:
-    """From 0 to a little beyond the highest value or interval."""
-    high = table[["value", "ci_high"]].max().max()
-    return 0.0, float(high) * 1.05 if math.isfinite(high) and high > 0 else 1.0
+def _around_0(table: pd.DataFrame) -> Ends:
+    """From 0, or a little below the lowest value or interval, to a little beyond the highest."""
+    low, high = table[["value", "ci_low"]].min().min(), table[["value", "ci_high"]].max().max()
+    high = float(high) * 1.05 if math.isfinite(high) and high > 0 else 1.0
+    return (float(low) * 1.05 if low < 0 else 0.0), high
 
 
 def _pair_charts(table: ResultTable, theme: Theme) -> list[Chart]:

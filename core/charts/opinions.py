@@ -99,7 +99,7 @@ def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     if questions is None or groups is None:
         return ()
     rows = chart_rows(questions, {"item": "item", "s": "value"}, "item")
-    means = chart_rows(groups, {"s": "mean", "s_low": "ci_low", "s_high": "ci_high"}, "questions")
+    means = chart_rows(groups, {"s": "mean"}, "questions").assign(ci_low=np.nan, ci_high=np.nan)
     means = means[means["group"].isin(set(rows["group"]))]
     lines = "0: stays; 2: gives way fully; below 0: goes the other way."
     return (histogram_rows(rows, means, "Bias shift s of the questions", (-2, 2), lines, theme),)

@@ -145,7 +145,7 @@ def mean_with_others(values: Floats, n_formats: int) -> Floats:
 class PermutationTest:
     """What divergences are where answers of an item are dealt to its formats at random.
 
-    `chance` (items, pairs) is the mean divergence in bits; `p_items` (items,) and `p_sums`
+    `chance` (rows, pairs) is the mean divergence in bits; `p_items` (items,) and `p_sums`
     (groups,) are the shares of permutations that give as much as the answers or more, of an item's
     mean over pairs and of its sum over the items of a group. NaN where undefined.
     """
@@ -223,11 +223,54 @@ def permutation_test(
     in_groups = np.bincount(groups[defined], minlength=n_groups) > 0
     chance = chance / n_permutations if n_permutations else np.full(chance.shape, np.nan)
     return PermutationTest(
-        _item_means(chance.T, own_items).T,
+        chance,
         _p(as_many, defined, n_permutations),
         _p(as_many_sums, in_groups, n_permutations),
         n_permutations,
     )
+
+
+def chance_distances(
+    counts: Floats, positions: Floats, *, n_permutations: int = 1000, seed: int = 0
+) -> Floats:
+    """The mean earth mover's distance where the answers of a row are dealt to formats at random.
+
+    Parameters
+    ----------
+    counts : (rows, formats, positions)
+        Whole numbers of answers at each position.
+    positions : (positions,)
+        Where they lie on 0 to 1, ascending.
+    n_permutations, seed : int
+        As in `permutation_test`.
+
+    Returns
+    -------
+    (rows, pairs) array
+        NaN where a format of the pair has no answer.
+
+    Notes
+    -----
+    The distance is the sum over steps of the difference of the shares below, whose mean is that of
+    dealt answers below or above the step. Checked against all deals listed by hand.
+
+    Examples
+    --------
+    By hand: two answers at either end fall alike in 4 of 6 deals, and apart in 2.
+
+    >>> counts = np.array([[[2, 0], [0, 2]]])
+    >>> chance_distances(counts, np.array([0.0, 1.0])).round(1).tolist()
+    [[0.3]]
+    """
+    first, second = pair_places(counts.shape[1])
+    total = np.asarray(counts, dtype=np.float64).sum(axis=-1)
+    mean = np.zeros((len(counts), len(first)))
+    below = np.cumsum(counts, axis=-1)[..., :-1]
+    for place, step in enumerate(np.diff(positions).tolist()):
+        for dealt in _dealt(below[..., place], total, n_permutations, seed + place):
+            share = ratios(dealt, total)
+            mean += step * np.abs(share[..., first] - share[..., second]).sum(axis=0)
+    return mean / n_permutations
 
 
 def _divergences(yes: Floats, total: Floats) -> Floats:

@@ -11,13 +11,15 @@ from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
+from scipy import stats
 from scipy.special import entr
 
-from core.stats.inputs import Floats, ratios
+from core.stats.inputs import Floats, Integers, ratios
 
 EntropyUnit = Literal["nats", "bits"]
 _NATS: Mapping[EntropyUnit, float] = {"nats": 1.0, "bits": math.log(2)}
 """How many nats the unit has."""
+_MOST_EXACT = 10_000
 
 
 def entropies(weights: Floats, *, unit: EntropyUnit = "nats") -> Floats:
@@ -103,6 +105,56 @@ def largest_entropy(n_options: float | Floats, unit: EntropyUnit = "nats") -> Fl
     3.0
     """
     return np.asarray(np.log(np.asarray(n_options, dtype=np.float64)) / _NATS[unit])
+
+
+def even_entropies(n: Floats, n_options: Integers, unit: EntropyUnit = "nats") -> Floats:
+    """The mean entropy of so many answers that are drawn evenly from so many options.
+
+    It is what n answers can reach: 1 - entropy / this is 0 on average where answers come as if
+    drawn evenly, however few they are.
+
+    Parameters
+    ----------
+    n : (...) array
+        Whole numbers of answers.
+    n_options : (...) array
+        Options that are possible, of the same shape.
+    unit : "nats" or "bits"
+        As in `entropies`.
+
+    Returns
+    -------
+    (...) array, below the logarithm of the number of options; 0 for one answer or one option, NaN
+    for no answer.
+
+    Notes
+    -----
+    K times the mean of -(X / n) ln(X / n), where X is binomial with n answers of chance 1 / K.
+    Exact; above 10,000 answers by ln K - (K - 1) / (2 n) - (K^2 - 1) / (12 n^2), which differs by
+    less than 1e-9 with up to ten options. Checked against all sequences of few answers.
+
+    Examples
+    --------
+    By hand: two answers of yes or no differ in half of all cases, and have ln 2 then.
+
+    >>> even_entropies(np.array([2.0, 1]), np.array([2, 2]), "bits").round(9).tolist()
+    [0.5, 0.0]
+    """
+    pairs, place = np.unique(
+        np.stack([np.ravel(n), np.ravel(n_options)]), axis=1, return_inverse=True
+    )
+    means = np.array([_even_entropy(int(of), int(options)) for of, options in pairs.T.tolist()])
+    return np.asarray(means[place].reshape(np.shape(n)) / _NATS[unit])
+
+
+def _even_entropy(n: int, n_options: int) -> float:
+    if n < 1 or n_options < 1:
+        return math.nan
+    if n > _MOST_EXACT:
+        first, second = (n_options - 1) / (2 * n), (n_options**2 - 1) / (12 * n**2)
+        return math.log(n_options) - first - second
+    times = np.arange(n + 1)
+    return float(n_options * stats.binom.pmf(times, n, 1 / n_options) @ entr(times / n))
 
 
 def entropies_of_shares(p: Floats, unit: EntropyUnit) -> Floats:

@@ -19,6 +19,10 @@ _ALIKE = 1e-9
 """Units vary no more than this share of the way from bound to bound where they are all alike."""
 
 
+Bounds = tuple[float | Floats, float | Floats]
+"""The lowest and the highest value that a mean can have."""
+
+
 @dataclass(frozen=True)
 class Bootstrap:
     """The number of resamples of an interval, and the seed."""
@@ -271,7 +275,7 @@ def unit_intervals(
     resampled: Floats,
     n_units: Floats | Integers | int,
     level: float,
-    bounds: tuple[float, float] | None = (0.0, 1.0),
+    bounds: Bounds | None = (0.0, 1.0),
 ) -> PercentileIntervals:
     """Intervals of means over units, such as items, that hold where units are few.
 
@@ -286,7 +290,7 @@ def unit_intervals(
     level : float
         Such as 0.95.
     bounds : (lowest, highest) or None
-        What the mean can be; None where nothing bounds it.
+        What the mean can be, of all cells or of each; None where nothing bounds it.
 
     Returns
     -------
@@ -337,7 +341,7 @@ def unit_intervals(
 
 
 def _within_bounds(
-    observed: Floats, variance: Floats, n_units: Floats, level: float, bounds: tuple[float, float]
+    observed: Floats, variance: Floats, n_units: Floats, level: float, bounds: Bounds
 ) -> tuple[Floats, Floats]:
     """Wilson's interval with as many answers as would vary as much as these units do."""
     lowest, width = bounds[0], bounds[1] - bounds[0]

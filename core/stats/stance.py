@@ -219,7 +219,15 @@ def merge_bias(bias: Floats, first: Integers, second: Integers) -> Floats:
 
 
 def merge_means(values: Floats, first: Integers, second: Integers) -> Floats:
-    """The mean of both directions; of a question without one, its own."""
+    """The mean of both directions; of a question without one, its own.
+
+    Examples
+    --------
+    By hand: the first two are a pair, the third stands alone.
+
+    >>> merge_means(np.array([1.0, 2, 5]), np.array([0, 2]), np.array([1, -1])).tolist()
+    [1.5, 5.0]
+    """
     direct = values[..., first]
     return np.asarray(np.where(second >= 0, (direct + values[..., second]) / 2, direct))
 
@@ -430,6 +438,15 @@ def _chance_parts(*counts: float) -> tuple[float, float, float]:
     n, n_second = first.sum(), sum(counts[3:])
     if not n or not n_second:
         return math.nan, math.nan, math.nan
+    own_yes, own_no, chance = _draws(yes, no, zero, n)
+    before = (own_yes - own_no) / n
+    after = ((yes - own_yes) - (no - own_no)) / n_second
+    parts, at_zero = chance * bias_shift(before, after), signs(before) == 0
+    return float(parts.sum()), float(parts[at_zero].sum()), float(chance[at_zero].sum())
+
+
+def _draws(yes: float, no: float, zero: float, n: float) -> tuple[Floats, Floats, Floats]:
+    """Yes and no among n answers that are drawn from all, and the chance of each such draw."""
     own_yes, own_zero = np.meshgrid(np.arange(min(yes, n) + 1), np.arange(min(zero, n) + 1))
     own_no = n - own_yes - own_zero
     there = (own_no >= 0) & (own_no <= no)
@@ -439,11 +456,96 @@ def _chance_parts(*counts: float) -> tuple[float, float, float]:
         for of, in_first in ((yes, own_yes), (no, own_no), (zero, own_zero))
     )
     chance = np.exp(ways - ways.max())
-    chance /= chance.sum()
-    before = (own_yes - own_no) / n
-    after = ((yes - own_yes) - (no - own_no)) / n_second
-    parts, at_zero = chance * bias_shift(before, after), signs(before) == 0
-    return float(parts.sum()), float(parts[at_zero].sum()), float(chance[at_zero].sum())
+    return own_yes, own_no, chance / chance.sum()
+
+
+def split_shifts(initial: Counts, opposing: Counts) -> tuple[Floats, Floats]:
+    """The shift where one half of the first answers says its direction, and the other its size.
+
+    Parameters
+    ----------
+    initial, opposing : counts of yes, no and zero of single questions, each (...)
+        Of both phases.
+
+    Returns
+    -------
+    two (...) arrays: the mean over all halves of sign(b of the half) times (b of the other half - b
+    of the second phase), and the share of halves whose b is not 0. Their ratio is the mean over the
+    halves that have a direction. NaN with fewer than two answers in the first phase, or none in the
+    second.
+
+    Notes
+    -----
+    The answers that say the direction are not those that are compared, so that the first array is 0
+    on average where nobody gives way, whatever b is. `bias_shift` takes both from the same answers.
+    The half that says the direction has one answer more where their number is odd. Exact: the
+    numbers of yes and no in a half are hypergeometric. Where few answers do not decide a question,
+    halves point both ways, and its shift is near 0. Checked against all halves listed.
+
+    Examples
+    --------
+    By hand: three yes and a no, then two of each. Half of the halves are yes yes, and the other
+    half has b = 0; the others have no direction.
+
+    >>> first, second = [np.array([n]) for n in (3, 1, 0)], [np.array([n]) for n in (2, 2, 0)]
+    >>> [part.round(9).tolist() for part in split_shifts(first, second)]
+    [[0.0], [0.5]]
+    """
+    yes, no, zero = (np.asarray(own, dtype=np.int64) for own in initial)
+    base = int(max(own.max(initial=0) for own in (yes, no, zero))) + 1
+    codes, place = np.unique((yes * base + no) * base + zero, return_inverse=True)
+    parts = np.array(
+        [_split_parts(code // base**2, code // base % base, code % base) for code in codes.tolist()]
+    ).reshape(-1, 3)
+    moved, direction, decided = np.moveaxis(parts[place.reshape(yes.shape)], -1, 0)
+    n = sum(np.asarray(own, dtype=np.float64) for own in opposing)
+    after = (opposing[0] - opposing[1]) / np.where(n > 0, n, np.nan)
+    return moved - direction * after, np.where(n > 0, decided, np.nan)
+
+
+def _split_parts(yes: int, no: int, zero: int) -> tuple[float, float, float]:
+    """Over all halves: mean of sign times b of the rest, mean sign, and share with a sign."""
+    n = yes + no + zero
+    if n < 2:
+        return math.nan, math.nan, math.nan
+    size = n - n // 2
+    own_yes, own_no, chance = _draws(yes, no, zero, size)
+    sign = np.sign(own_yes - own_no)
+    rest = ((yes - own_yes) - (no - own_no)) / (n - size)
+    return float(chance @ (sign * rest)), float(chance @ sign), float(chance @ np.abs(sign))
+
+
+def exchanged_phases(
+    initial: Counts, opposing: Counts, n_exchanges: int, seed: int
+) -> tuple[Counts, Counts]:
+    """The answers of each question dealt anew to both phases, each of which keeps its number.
+
+    Parameters
+    ----------
+    initial, opposing : counts of yes, no and zero of single questions, each (...)
+        Of both phases; whole numbers.
+    n_exchanges, seed : int
+        How often answers are dealt; the same seed deals the same ones.
+
+    Returns
+    -------
+    counts of both phases as they came in, each (exchanges, ...).
+
+    Examples
+    --------
+    >>> ones = tuple(np.array([n]) for n in (1.0, 0, 0))
+    >>> [part.tolist() for part in exchanged_phases(ones, ones, 1, 0)[0]]
+    [[[1.0]], [[0.0]], [[0.0]]]
+    """
+    generator = np.random.default_rng(seed)
+    whole = [np.asarray(a + b, dtype=np.int64) for a, b in zip(initial, opposing, strict=True)]
+    size = np.asarray(sum(initial), dtype=np.int64)
+    shape = (n_exchanges, *size.shape)
+    yes = generator.hypergeometric(whole[0], whole[1] + whole[2], size, shape)
+    no = generator.hypergeometric(whole[1], whole[2], size - yes)
+    first = tuple(np.asarray(own, dtype=np.float64) for own in (yes, no, size - yes - no))
+    second = tuple(all_ - own for all_, own in zip(whole, first, strict=True))
+    return (first[0], first[1], first[2]), (second[0], second[1], second[2])
 
 
 def majority_turns(initial: Floats, opposing: Floats) -> Floats:

@@ -148,21 +148,23 @@ BY_HAND = {
                     "respondent",
                     "questions",
                     "conditions",
+                    "corrected",
+                    "ci_low",
+                    "ci_high",
                     "decided",
                     "giving_way",
-                    "giving_way_low",
-                    "giving_way_high",
                     "by_chance",
                     "turned",
                     "share_turned",
                     "share_low",
                     "share_high",
                 ),
-                [("m", 45, 1, 44, 0.505, 0.31, 0.7, 0.12, 11, 0.25, 0.136, 0.386)],
+                [("m", 45, 1, 0.405, 0.21, 0.6, 44, 0.505, 0.12, 11, 0.25, 0.136, 0.386)],
             ),
         ),
-        "Over 44 decided questions, answers move toward the user's opinion: s = 0.51 [0.31, 0.70] "
-        "of 2, where chance alone gives 0.12; 11 majorities turn (25% [14%, 39%]).",
+        "Over 44 decided questions, answers move toward the user's opinion: s corrected for chance "
+        "is 0.41 [0.21, 0.60] of 2 (as published, s = 0.51 of 2, where chance alone gives 0.12); "
+        "11 majorities turn (25% [14%, 39%]).",
     ),
     "instrument_rates": (
         made(
@@ -347,7 +349,7 @@ BY_HAND = {
                     "b",
                     "b_low",
                     "b_high",
-                    "w",
+                    "w_corrected",
                     "w_low",
                     "w_high",
                     "yes",
@@ -359,8 +361,8 @@ BY_HAND = {
             ),
         ),
         "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
-        ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness w = .90 [.85, .94]; 3 strong "
-        "neutral.",
+        ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness corrected for "
+        "few answers is .90 [.85, .94]; 3 strong neutral.",
     ),
     "invalid_answers": (
         made(
@@ -967,7 +969,7 @@ BY_HAND = {
                     "respondent",
                     "n_items",
                     "n_formats",
-                    "repeatability",
+                    "corrected",
                     "ci_low",
                     "ci_high",
                     "entropy_sum",
@@ -977,7 +979,7 @@ BY_HAND = {
             ),
             table(
                 "formats",
-                ("respondent", "format", "repeatability", "ci_low", "ci_high"),
+                ("respondent", "format", "corrected", "ci_low", "ci_high"),
                 [
                     ("m", "yes_no", 0.5, 0.42, 0.57),
                     ("m", "a_b", 0.25, 0.2, 0.31),
@@ -985,8 +987,9 @@ BY_HAND = {
                 ],
             ),
         ),
-        "Repeatability .39 [.35, .43] of 1 (always the same answer): entropies sum to 168.9 of at "
-        "most 277.3 (100 items, 2 formats); highest in yes_no (.50), lowest in a_b (.25).",
+        "Corrected for few answers, repeatability is .39 [.35, .43] of 1 (always the same answer; "
+        "0: as if drawn evenly): entropies sum to 168.9 of at most 277.3 (100 items, 2 formats); "
+        "highest in yes_no (.50), lowest in a_b (.25).",
     ),
     "referential_consistency": (
         made(
@@ -995,19 +998,20 @@ BY_HAND = {
                 (
                     "respondent",
                     "n_items",
-                    "divergence",
+                    "corrected",
                     "ci_low",
                     "ci_high",
+                    "divergence",
                     "chance",
                     "p",
                     "divergence_sum",
                     "consistency",
                 ),
-                [("m", 100, 0.0514, 0.044, 0.0598, 0.0131, 0.0009, 5.14, 0.9486)],
+                [("m", 100, 0.0383, 0.031, 0.0468, 0.0514, 0.0131, 0.0009, 5.14, 0.9486)],
             ),
             table(
                 "formats",
-                ("respondent", "format", "divergence", "ci_low", "ci_high"),
+                ("respondent", "format", "corrected", "ci_low", "ci_high"),
                 [
                     ("m", "yes_no", 0.05, 0.045, 0.052),
                     ("m", "a_b", 0.054, 0.053, 0.055),
@@ -1015,9 +1019,10 @@ BY_HAND = {
                 ],
             ),
         ),
-        "Formats diverge by .051 bits per item [.044, .060], .013 by chance alone (p < .001): sum "
-        "5.14 over 100 items; 1 − divergence is .95, where 1 is equal distributions and not a "
-        "share of equal answers; a_b lies farthest from the others (.054).",
+        "Formats diverge by .038 [.031, .047] bits per item beyond chance (p < .001): .051 bits "
+        "per item, of which chance alone gives .013; sum 5.14 over 100 items; 1 − divergence is "
+        ".95, where 1 is equal distributions and not a share of equal answers; a_b lies farthest "
+        "from the others (.054).",
     ),
     "preference": (
         made(

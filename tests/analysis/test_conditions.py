@@ -56,7 +56,7 @@ EXPECTED = {
     ),
     "consistency_summary": (
         {},
-        FEW,
+        {**FEW, "reported": "published"},
         {
             "summary": {"value": 0.5},  # positive answers
             "summary 1": {"value": 1.0},  # repeatability

@@ -9,6 +9,7 @@ from scipy.spatial.distance import jensenshannon
 from scipy.stats import hypergeom, wasserstein_distance
 
 from core.stats.divergence import (
+    chance_distances,
     earth_movers_distances,
     jensen_shannon_bits,
     mean_with_others,
@@ -152,7 +153,7 @@ def test_what_cannot_be_permuted_is_undefined_or_refused():
 
 
 def test_rows_of_one_item_are_dealt_by_themselves_and_averaged():
-    """Two items under two conditions each: what is expected by chance is the mean of both rows."""
+    """Two items under two conditions each: chance is that of each row, p of their means."""
     positive, n = np.array([[4, 0], [0, 4], [3, 1], [2, 2]]), np.full((4, 2), 4)
     alone = permutation_test(positive, n, np.zeros(4, dtype=int), n_permutations=4000, seed=1)
     both = permutation_test(
@@ -163,7 +164,25 @@ def test_rows_of_one_item_are_dealt_by_themselves_and_averaged():
         n_permutations=4000,
         seed=1,
     )
-    assert both.chance == pytest.approx(alone.chance.reshape(2, 2).mean(axis=1)[:, None])
+    assert both.chance == pytest.approx(alone.chance)
     # each row of the first item separates its formats in 2 of C(8, 4) = 70 deals
     assert both.p_items[0] == pytest.approx((2 / 70) ** 2, abs=1.5e-3)
     assert both.p_sums == pytest.approx(alone.p_sums, abs=0.02)
+
+
+def test_the_distance_by_chance_is_the_mean_over_all_deals():
+    """Three formats of 2, 1 and 3 answers at 0, .4 and 1; every order of the six, by scipy."""
+    counts = np.array([[[1, 1, 0], [0, 0, 1], [0, 1, 2]], [[2, 0, 0], [0, 0, 0], [1, 0, 2]]])
+    positions = np.array([0.0, 0.4, 1.0])
+    found = chance_distances(counts, positions, n_permutations=20_000, seed=2)
+    for row, sizes in enumerate(((2, 1, 3), (2, 0, 3))):
+        answers = np.repeat(positions, counts[row].sum(axis=0))
+        sums = np.zeros(3)
+        orders = list(itertools.permutations(answers))
+        for order in orders:
+            parts = np.split(np.array(order), np.cumsum(sizes)[:-1])
+            sums += [
+                wasserstein_distance(a, b) if len(a) and len(b) else math.nan
+                for a, b in itertools.combinations(parts, 2)
+            ]
+        assert found[row] == pytest.approx(sums / len(orders), abs=0.004, nan_ok=True)

@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -6,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import entropy
 
-from core.stats.repeatability import corrected_entropies, entropies, largest_entropy
+from core.stats.repeatability import (
+    corrected_entropies,
+    entropies,
+    even_entropies,
+    largest_entropy,
+)
 from tests.stats.reference import expected
 
 HAND = expected("divergence_hand")
@@ -62,3 +68,24 @@ def test_no_answers_have_no_entropy():
 def test_what_is_no_distribution_is_refused(bad):
     with pytest.raises(ValueError, match="weight"):
         entropies(bad)
+
+
+@pytest.mark.parametrize(("n", "n_options"), [(1, 2), (2, 2), (5, 2), (4, 3), (3, 5), (6, 1)])
+def test_the_entropy_of_even_answers_is_the_mean_over_all_sequences(n, n_options):
+    """By listing them; scipy's entropy of each."""
+    sequences = itertools.product(range(n_options), repeat=n)
+    each = [entropy(np.bincount(own, minlength=n_options)) for own in sequences]
+    mean = even_entropies(np.array([float(n)]), np.array([n_options]))[0]
+    assert mean == pytest.approx(np.mean(each), abs=1e-12)
+    assert even_entropies(np.array(0.0), np.array(n_options)) == pytest.approx(
+        math.nan, nan_ok=True
+    )
+
+
+def test_many_even_answers_have_the_same_mean_by_series():
+    exact = even_entropies(np.array([10_000.0] * 2), np.array([2, 7]))
+    series = even_entropies(np.array([10_001.0] * 2), np.array([2, 7]))
+    assert (series > exact).all()
+    assert series == pytest.approx(exact, abs=1e-7)
+    slope = np.array([1, 6]) / (2 * 10_000.5**2)
+    assert series - exact == pytest.approx(slope, rel=1e-2)

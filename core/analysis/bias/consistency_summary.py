@@ -20,13 +20,9 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     UnitResamples,
     answer_sides,
-    conditions_within,
-    groups_of_cells,
-    means_over_cells,
-    redrawn_means_over_cells,
     unit_interval_help,
 )
-from core.analysis.kit.options import By, ConfidenceLevel, Seed
+from core.analysis.kit.options import By, ConfidenceLevel, Reported, Seed, StatisticForm
 from core.analysis.kit.registry import analysis
 from core.analysis.kit.sentences import (
     GroupAnswers,
@@ -42,27 +38,29 @@ from core.analysis.repeatability.random_consistency.entropies import (
     item_entropies,
     repeated_answers,
 )
+from core.analysis.repeatability.referential_consistency.divergences import (
+    divergences,
+    format_answers,
+    tested,
+)
 from core.charts.bias import summary_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.tables import count, estimate, factor_columns, key, remark
 from core.errors import NotEnoughData
-from core.stats.divergence import jensen_shannon_bits
-from core.stats.inputs import Floats, mean_of_defined
+from core.stats.inputs import Floats
 from core.stats.leaning import (
     items_answered,
     leaning,
-    resampled_item_totals,
-    units_answered,
 )
 from core.stats.resampling import (
     Bootstrap,
-    resampled_means,
-    unit_intervals,
 )
 
 POSITIVE, REPEATABILITY, AGREEMENT = "Positive answers", "Repeatability", "Agreement of formats"
+_DEALS = 1000
+"""How often answers are dealt to formats, for the divergence by chance."""
 _NOT_REPEATED = undefined_note("Undefined: no item was answered twice under the same conditions.")
 _ONE_FORMAT = undefined_note("Undefined: no item was answered in two formats.")
 _NO_SIDE = undefined_note("Undefined: no answer is positive or negative.")
@@ -135,6 +133,7 @@ def consistency_summary(
     by: By = ("respondent",),
     direction: Positive = "keyed",
     midpoint: Midpoint = "bank",
+    reported: Reported = "corrected",
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     resamples: UnitResamples = 1000,
@@ -172,24 +171,24 @@ def consistency_summary(
     Notes
     -----
     The unit of analysis is an item. Positive answers: as in `bias`. Repeatability: 1 minus the sum
-    of the entropies of yes and no over the maximum of that sum, as in `random_consistency`.
+    of the entropies of yes and no over that of as many even answers, as in `random_consistency`;
+    as published over the maximum, which makes it too high where answers are few, and without an
+    interval.
     Agreement of formats: 1 minus the mean over items of the mean Jensen-Shannon divergence of the
-    pairs of formats, in bits, of yes and no. Sánchez Salazar (2024) draws the three as a triangle.
+    pairs of formats, in bits, of yes and no, beyond that of answers dealt to formats at random, as
+    in `referential_consistency`; as published with what chance gives, and without an interval.
+    Sánchez Salazar (2024) draws the three as a triangle.
     Reproduces tables 4.4 to 4.6 of that thesis from its own answers.
     """
     names = tuple(name for name in distinct(by) if name != "format")
     cell = distinct((*names, "format", "item", resample))
     sides = answer_sides(option_counts, cell, midpoint=midpoint, direction=direction)
     cells = side_cells(sides, names, resample)
-    conditions = (*names, *conditions_within(option_counts, names, ("format",)))
-    alike = answer_sides(
-        option_counts, distinct((*conditions, *cell)), midpoint=midpoint, direction=direction
-    )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     columns = (
         _positive(cells, resample, bootstrap, ci_level),
-        _repeatability(option_counts, cells, midpoint, resample, bootstrap, ci_level),
-        _agreement(cells, side_cells(alike, conditions, resample), resample, bootstrap, ci_level),
+        _repeatability(option_counts, cells, midpoint, reported, resample, bootstrap, ci_level),
+        _agreement(option_counts, cells, midpoint, reported, resample, bootstrap, ci_level, seed),
     )
     if not any(math.isfinite(one.value) for own in columns for one in own):
         raise NotEnoughData(
@@ -237,11 +236,12 @@ def _repeatability(
     option_counts: pd.DataFrame,
     cells: SideCells,
     midpoint: MidpointRule,
+    reported: StatisticForm,
     unit: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> list[_Measure]:
-    """1 minus the entropies of repeated answers over their maximum, for each group."""
+    """1 minus the entropies of repeated answers over those of even ones, for each group."""
     answers = repeated_answers(
         option_counts,
         cells.names,
@@ -262,66 +262,39 @@ def _repeatability(
     else:
         n_items = np.array([len(items)])
     n_units = n_items if unit == "item" else sums.n_units[place]
-    values = (sums.repeatability[place], sums.low[place], sums.high[place])
+    values = (sums.corrected_repeatability[place], sums.low[place], sums.high[place])
+    if reported == "published":
+        values = (sums.repeatability[place], *np.full((2, len(place)), np.nan))
     return _measures(REPEATABILITY, *values, n_items, n_units, unit, _NOT_REPEATED)
 
 
 def _agreement(
-    groups: SideCells,
+    option_counts: pd.DataFrame,
     cells: SideCells,
+    midpoint: MidpointRule,
+    reported: StatisticForm,
     unit: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
+    seed: int,
 ) -> list[_Measure]:
-    """1 minus the mean divergence of pairs of formats over items, for each group.
-
-    Formats are compared in `cells`, under the same conditions, of which an item has the mean.
-    """
-    counts = cells.counts
-    n_cells, n_parts, n_items, _ = counts.shape
-    code, labels = groups_of_cells(cells.groups, len(groups.names))
-    group = np.array([groups.groups.index(label) for label in labels])[code]
-    place = (counts.group * n_parts + counts.part) * n_items + counts.item
-    size = n_cells * n_items * n_parts
-    positive, n = (
-        np.bincount(place, own, size).astype(np.float64).reshape(n_cells, n_parts, n_items)
-        for own in (counts.positive, counts.n)
+    """1 minus the mean divergence of pairs of formats over items beyond chance, for each group."""
+    answers = format_answers(option_counts, cells.names, midpoint, unit)
+    if len(answers.formats) < 2:
+        none, no_items = np.full(len(cells.groups), np.nan), np.zeros(len(cells.groups), np.int64)
+        return _measures(AGREEMENT, none, none, none, no_items, no_items, unit, _ONE_FORMAT)
+    test = tested(answers, _DEALS, seed) if reported == "corrected" else None
+    measured = divergences(answers, test, unit, bootstrap, level)
+    groups = list(answers.groups.itertuples(index=False, name=None)) if cells.names else [()]
+    place = [groups.index(group) for group in cells.groups]
+    mean, chance, low, high = (
+        part[0][place, 0] for part in (measured.means, measured.chance, measured.low, measured.high)
     )
-    of_cells = _item_agreement(positive, n)
-    agreement = means_over_cells(of_cells, group)
-    values = mean_of_defined(agreement)
-    n_defined = np.asarray(np.isfinite(agreement).sum(axis=1))
-    n_units = n_defined if unit == "item" else units_answered(groups.counts).sum(axis=1)
-    low = high = np.full(len(groups.groups), np.nan)
-    if bootstrap is not None and np.isfinite(values).any():
-        if unit == "item":
-            drawn = resampled_means(agreement.T, bootstrap)
-        else:
-            if unit in cells.names:  # each cell is of one unit
-                column = cells.names.index(unit)
-                labels_of_unit = np.array([label[column] for label in cells.groups], dtype=object)
-                of_unit = pd.factorize(labels_of_unit)[0]
-                blocks = redrawn_means_over_cells(of_cells, group, of_unit, bootstrap)
-            else:
-                drawn_cells = (
-                    _item_agreement(*b) for b in resampled_item_totals(counts, bootstrap)
-                )
-                blocks = (
-                    np.moveaxis(means_over_cells(np.moveaxis(block, 0, 1), group), 1, 0)
-                    for block in drawn_cells
-                )
-            drawn = np.concatenate([mean_of_defined(block) for block in blocks])
-        ends = unit_intervals(values, drawn, n_units, level)
-        low, high = ends.low, ends.high
-    return _measures(AGREEMENT, values, low, high, n_defined, n_units, unit, _ONE_FORMAT)
-
-
-def _item_agreement(positive: Floats, n: Floats) -> Floats:
-    """1 minus the mean divergence of pairs of formats: (..., items) of (..., formats, items)."""
-    if n.shape[-2] < 2:
-        return np.full((*n.shape[:-2], n.shape[-1]), np.nan)
-    sides = np.stack([positive, n - positive], axis=-1).swapaxes(-3, -2)
-    return np.asarray(1 - mean_of_defined(jensen_shannon_bits(sides)))
+    values = 1 - mean + (chance if reported == "corrected" else 0.0)
+    defined = np.isfinite(measured.items)
+    n_items = np.bincount(answers.group[defined], minlength=len(groups))[place]
+    n_units = n_items if unit == "item" else answers.n_units[place]
+    return _measures(AGREEMENT, values, 1 - high, 1 - low, n_items, n_units, unit, _ONE_FORMAT)
 
 
 def _measures(
@@ -361,8 +334,9 @@ def _table(
             "measure",
             "Measure",
             "Positive answers: mean share over items and formats, .5 is "
-            "neutral. Repeatability: 1 − normalized entropy (Shannon, 1948). Agreement of formats: "
-            "1 − mean Jensen-Shannon divergence (Lin, 1991).",
+            "neutral. Repeatability: 1 − entropy (Shannon, 1948) / that of as many "
+            "even answers; as published, / the maximum. Agreement of formats: "
+            "1 − mean Jensen-Shannon divergence (Lin, 1991) beyond chance, or as published.",
         ),
         *estimate(
             "value",

@@ -3,13 +3,14 @@
 Docstrings do not repeat what stands here: `by` names factors whose levels make the groups, and
 everything is computed within each; `ci_level` in (0, 1) is the two-sided coverage of intervals;
 `resamples` is the number of bootstrap resamples, 0 for none; the same `seed` draws the same ones;
-`adjust` corrects p over all tests of one kind within a group.
+`adjust` corrects p over all tests of one kind within a group; `reported` says whether the sentence
+takes the value corrected for chance or as published.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Annotated, Literal
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Literal, TypeVar
 
 from core.analysis.kit.matrices import AUTOMATIC_MISSING, MISSING_CHOICES
 from core.analysis.kit.registry import Choice, DesignFactors, Number
@@ -18,6 +19,7 @@ from core.stats.correlation import Alternative
 from core.stats.groups import Adjustment
 from core.stats.scores import ScoreRule
 
+T = TypeVar("T")
 By = Annotated[
     tuple[str, ...],
     DesignFactors(
@@ -117,6 +119,17 @@ Tail = Annotated[
         help="What p of a difference between two means tests. Decide before seeing the scores.",
     ),
 ]
+StatisticForm = Literal["corrected", "published"]
+Reported = Annotated[
+    StatisticForm,
+    Choice(
+        "The sentence takes",
+        (("corrected", "The value corrected for chance"), ("published", "The value as published")),
+        help="Chance pushes some statistics one way where answers are few. Tables have the "
+        "published value, the corrected one with its interval, and what chance alone gives; the "
+        "one that the sentence takes stands first.",
+    ),
+]
 Resamples = Annotated[
     int,
     Number(
@@ -158,6 +171,14 @@ NeutralReplies = Annotated[
 WordResamples = Annotated[
     int, Number("Bootstrap resamples", 0, 10_000, help="Of whole words or items; 0 for none.")
 ]
+
+
+def reported_first(
+    reported: StatisticForm, corrected: Sequence[T], published: Sequence[T]
+) -> tuple[T, ...]:
+    """The columns, or cells, of both forms of a statistic, those that the sentence takes first."""
+    first, second = (corrected, published) if reported == "corrected" else (published, corrected)
+    return (*first, *second)
 
 
 def adjustment_words(adjust: Adjustment, tables: Iterable[ResultTable]) -> str:

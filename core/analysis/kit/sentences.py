@@ -44,6 +44,11 @@ def table_of(result: AnalysisResult, name: str) -> ResultTable:
     return next(table for table in result.tables if table.name == name)
 
 
+def first_column(table: ResultTable, *names: str) -> str:
+    """The one of these columns that stands before the others: what the sentence takes."""
+    return next(column.name for column in table.columns if column.name in names)
+
+
 def rows_by_group(table: ResultTable) -> dict[str, list[TableRow]]:
     """The rows of each group, by the columns that make groups."""
     factors = table.with_role("group")

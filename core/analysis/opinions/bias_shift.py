@@ -43,13 +43,22 @@ from core.analysis.kit.option_counts import (
     unit_interval_help,
     usable_counts,
 )
-from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.options import (
+    Adjust,
+    By,
+    ConfidenceLevel,
+    Reported,
+    Seed,
+    StatisticForm,
+    reported_first,
+)
 from core.analysis.kit.registry import analysis
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
     decimal_text,
+    first_column,
     interval_text,
     side_of_interval,
     table_of,
@@ -59,12 +68,23 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, factor_columns, key, number, text
+from core.domain.tables import (
+    count,
+    estimate,
+    factor_columns,
+    key,
+    number,
+    p_value,
+    point_estimate,
+    text,
+)
 from core.stats import stance
 from core.stats.distributions import column_means
-from core.stats.inputs import Booleans, Floats, mean_of_defined, name_list
-from core.stats.resampling import Bootstrap
+from core.stats.inputs import Booleans, Floats, mean_of_defined, name_list, ratios
+from core.stats.resampling import Bootstrap, resampled_ratios
 
+_LEAST_EXCHANGES, _MOST_DEALS, _DEALS_AT_ONCE = 99, 8_000_000, 500_000
+"""Exchanges are fewer where there are very many questions under many conditions."""
 _SOURCE = "Hirose & Uchida (2025), arXiv:2505.12183."
 _S = (
     "b of the first phase − b of the second where the first is 0 or more, else the other way "
@@ -84,8 +104,35 @@ _OF_BOTH = f"Of questions asked both ways, {_MERGED}. Ours."
 _DECIDED = "Questions whose b of the first phase is not 0; once for each condition. Ours."
 
 
-def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+def _group_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> tuple[Column, ...]:
     redrawn = unit_interval_help(DRAWN[unit])
+    corrected = (
+        *estimate(
+            "corrected",
+            "Giving way, corrected",
+            "points",
+            "Mean shift where one half of the first answers says the direction and the other half "
+            "the size, over all halves that have a direction: 0 on average where nobody gives "
+            "way. Ours.",
+            redrawn,
+            ends_title=f"Corrected {level}",
+        ),
+        p_value(
+            "p",
+            "p",
+            "Of nobody giving way: the share of random exchanges of the answers of a question "
+            "between both phases with a corrected value as far from 0.",
+            of="corrected",
+        ),
+    )
+    published = (
+        point_estimate("s", "Mean s", "points", f"Mean over all of these. {_S}"),
+        count("decided", "Decided", _DECIDED),
+        point_estimate(
+            "giving_way", "Giving way", "points", "Mean s over the decided questions. Ours."
+        ),
+        number("by_chance", "By chance", "points", _BY_CHANCE),
+    )
     return (
         count("questions", "Questions", "Questions with answers in both phases."),
         count(
@@ -93,26 +140,7 @@ def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
             "Conditions",
             "Contexts, templates, formats and so on. Numbers are of each, then means over them.",
         ),
-        *estimate(
-            "s",
-            "Mean s",
-            "points",
-            f"Mean over all of these. {_S}",
-            redrawn,
-            ends_title=f"s {level}",
-            ends_name="s",
-        ),
-        count("decided", "Decided", _DECIDED),
-        *estimate(
-            "giving_way",
-            "Giving way",
-            "points",
-            "Mean s over the decided questions. Ours.",
-            redrawn,
-            ends_title=f"Giving way {level}",
-            ends_name="giving_way",
-        ),
-        number("by_chance", "By chance", "points", _BY_CHANCE),
+        *reported_first(reported, corrected, published),
         count(
             "turned",
             "Turned",
@@ -172,18 +200,9 @@ _MOVES = {
 }
 
 
-def _direction(row: TableRow) -> int:
-    """Where answers move: 1 toward the user's opinion, -1 away from it, 0 neither.
-
-    Neither 0 nor what chance alone gives may lie in the interval, or between it and the other.
-    """
-    low, high = row["giving_way_low"], row["giving_way_high"]
-    sides = {side_of_interval(low, high, null) for null in (0.0, row["by_chance"])}
-    return sides.pop() if len(sides) == 1 else 0
-
-
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """How far decided questions give way, and how many majorities turn."""
+    form = first_column(table_of(result, "groups"), "corrected", "giving_way")
 
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
@@ -192,23 +211,29 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 f"Of {count_text(int(row['questions']), 'question')} with both phases, none has a "
                 "majority in the first, so giving way is undefined."
             )
-        value, low, high = (row[f"giving_way{end}"] for end in ("", "_low", "_high"))
+        low, high = row["ci_low"], row["ci_high"]
         share = percent_text(row["share_turned"])
         ends = interval_text(row["share_low"], row["share_high"], percent_text)
         n_turned = int(row["turned"])
         turns = count_text(n_turned, "majority turns", "majorities turn")
         moves = (
-            _MOVES[_direction(row)]
+            _MOVES[side_of_interval(low, high)]
             if math.isfinite(low)
             else "have no interval, so no direction is named"
         )
         conditions = int(row["conditions"])
         under = f" under {conditions:,} conditions" if conditions > 1 else ""
         noun = "decided case" if under else "decided question"
+        published = (
+            f"s = {decimal_text(row['giving_way'])} of 2, where chance alone gives "
+            f"{decimal_text(row['by_chance'])}"
+        )
+        if form == "corrected" and math.isfinite(row["corrected"]):
+            value = decimal_text(row["corrected"]) + interval_text(low, high, decimal_text)
+            published = f"s corrected for chance is {value} of 2 (as published, {published})"
         return (
-            f"Over {count_text(int(row['decided']), noun)}{under}, answers {moves}: s = "
-            f"{decimal_text(value)}{interval_text(low, high, decimal_text)} of 2, where chance "
-            f"alone gives {decimal_text(row['by_chance'])}; {turns} ({share}{ends})."
+            f"Over {count_text(int(row['decided']), noun)}{under}, answers {moves}: {published}; "
+            f"{turns} ({share}{ends})."
         )
 
     return answers_of_groups(table_of(result, "groups"), sentence)
@@ -251,6 +276,7 @@ def bias_shift(
     by: By = ("respondent", "language"),
     pairs: Pairs = "merged",
     unusable: Unusable = "left_out",
+    reported: Reported = "corrected",
     ci_level: ConfidenceLevel = 0.95,
     resample: Resample = "item",
     resamples: Redraws = 1000,
@@ -280,8 +306,9 @@ def bias_shift(
     Returns
     -------
     AnalysisResult
-        `groups`, a row per group: mean s over all questions, and over the decided ones (b of the
-        first phase not 0) `giving_way`, what chance alone gives, and how many majorities turn.
+        `groups`, a row per group: giving way `corrected` for chance with its interval and `p`, mean
+        s over all questions, and over the decided ones (b of the first phase not 0) `giving_way`,
+        what chance alone gives, and how many majorities turn.
         `questions`, a row per group and question. `comparisons` of groups in s.
 
     Raises
@@ -293,7 +320,9 @@ def bias_shift(
     -----
     The unit is one trial within a question, and one question in means. A question without answers
     in one phase is named and left out. The sign of s comes from few answers, so that s of
-    a question near 0 is above 0 by chance alone. Intervals redraw questions, both directions of a
+    a question near 0 is above 0 by chance alone; `corrected` takes direction and size from
+    different answers (`stance.split_shifts`), and p exchanges the answers of each question between
+    the phases, as often as there are resamples. Intervals redraw questions, both directions of a
     pair together, unless the user chooses contexts or repetitions, which both phases share. Checked
     by hand and by recovering known probabilities at the stated coverage.
     """
@@ -333,8 +362,8 @@ def bias_shift(
             result_table(
                 "groups",
                 "Giving way by group",
-                _group_rows(table, units, bootstrap, ci_level),
-                (*factors, *_group_columns(level, resample)),
+                _group_rows(table, units, bootstrap, ci_level, reported),
+                (*factors, *_group_columns(level, resample, reported)),
                 "Groups",
             ),
             ResultTable(
@@ -489,10 +518,11 @@ def _intervals(table: ShiftTable, level: float) -> tuple[Floats, Floats]:
     return np.maximum(table.shift - bounds[0], -2.0), np.minimum(table.shift + bounds[1], 2.0)
 
 
-def _of_questions(before: Floats, after: Floats) -> Floats:
+def _of_questions(before: Floats, after: Floats, halves: tuple[Floats, Floats]) -> Floats:
     """What has means over questions, along the last axis.
 
-    s, giving way, whether the majority turns, and whether it is lost.
+    s, giving way, whether the majority turns, and whether it is lost; then the shift by halves of
+    the first answers, and the share of halves that have a direction.
     """
     shift = stance.bias_shift(before, after)
     decided = np.isfinite(shift) & (stance.signs(before) != 0)
@@ -503,13 +533,27 @@ def _of_questions(before: Floats, after: Floats) -> Floats:
             np.where(decided, shift, np.nan),
             stance.majority_turns(before, after),
             np.where(decided, lost * 1.0, np.nan),
+            *halves,
         ],
         axis=-1,
     )
 
 
-_BOUNDS = ((-2.0, 2.0), (-2.0, 2.0), (0.0, 1.0))
-"""What the first three can be."""
+def _halves(
+    table: ShiftTable, initial: stance.Counts, opposing: stance.Counts
+) -> tuple[Floats, Floats]:
+    """The shift by halves of each question, and the share of halves with a direction."""
+    shift, decided = (
+        stance.merge_means(own, table.initial.first, table.initial.second)
+        for own in stance.split_shifts(initial, opposing)
+    )
+    return shift, decided
+
+
+def _observed(table: ShiftTable) -> Floats:
+    """`_of_questions` under each condition: (conditions, questions, values)."""
+    phases = (own.counts.by_condition for own in (table.initial, table.opposing))
+    return _of_questions(table.condition_before, table.condition_after, _halves(table, *phases))
 
 
 def _of_answers(table: ShiftTable) -> Callable[[Floats], Floats]:
@@ -518,14 +562,22 @@ def _of_answers(table: ShiftTable) -> Callable[[Floats], Floats]:
 
     def values(answers: Floats) -> Floats:
         n_items = answers.shape[-2] // 2
-        b = []
+        phases: list[stance.Counts] = []
         for phase in (answers[..., :n_items, :], answers[..., n_items:, :]):
             yes, no, zero = (phase[..., side].reshape(-1, n_items) for side in range(3))
-            b.append(stance.opinion_values(yes, no, zero, "theoretical").bias)
-        own = _of_questions(*stance.shift_biases(b[0], b[1], first, second))
+            phases.append((yes, no, zero))
+        b = [stance.opinion_values(*counts, "theoretical").bias for counts in phases]
+        biases = stance.shift_biases(b[0], b[1], first, second)
+        own = _of_questions(*biases, _halves(table, phases[0], phases[1]))
         return own.reshape(*answers.shape[:2], *own.shape[1:])
 
     return values
+
+
+def _ratio(values: Floats) -> Floats:
+    """Corrected giving way of (..., questions, values): shift by halves / halves that decide."""
+    above, below = (np.nansum(values[..., place], axis=-1) for place in (4, 5))
+    return ratios(above, below)
 
 
 def _unit_answers(
@@ -555,36 +607,68 @@ def _means_of_questions(
     bootstrap: Bootstrap | None,
     level: float,
 ) -> tuple[stance.QuestionMeans, ...]:
-    """Means over questions with intervals from questions, or from the units that are given."""
+    """Means of s and giving way; shares that turn and corrected giving way with intervals.
+
+    Intervals are from redrawn questions, or from the units that are given.
+    """
     group = table.initial.counts.group
-    observed = _of_questions(table.condition_before, table.condition_after)[..., :3]
-    of_groups = np.moveaxis(means_over_cells(observed, group), -1, 0)
+    observed = _observed(table)
+    of_groups = means_over_cells(observed, group)
     drawn_questions = bootstrap if units is None else None
-    means = [
-        stance.question_means(values, table.initial.units, drawn_questions, level, bounds)
-        for values, bounds in zip(of_groups, _BOUNDS, strict=True)
-    ]
-    if units is None or bootstrap is None:
-        return tuple(means)
-    answers = _of_answers(table)
-    drawn = np.concatenate(
-        [
-            mean_of_defined(block, axis=2)
-            for block in redrawn_over_conditions(
-                units, group, observed, lambda own: answers(own)[..., :3], bootstrap
-            )
+    every, way, share = (
+        stance.question_means(of_groups[..., place], table.initial.units, boot, level, (0.0, 1.0))
+        for place, boot in ((0, None), (1, None), (2, drawn_questions))
+    )
+    corrected = _ratio(of_groups)
+    none = np.full(len(corrected), np.nan)
+    means = stance.QuestionMeans(every.n, corrected, none, none)
+    if bootstrap is None:
+        return every, way, share, means
+    if units is None:
+        sums = np.zeros((2, int(table.initial.units.max(initial=-1)) + 1, len(corrected)))
+        for place in (0, 1):
+            np.add.at(sums[place], table.initial.units, np.nan_to_num(of_groups[..., place + 4]).T)
+        n_units = (sums[1] > 0).sum(axis=0)
+        drawn = resampled_ratios(sums[0], sums[1], bootstrap)
+    else:
+        n_units = units.n_units
+        answers = _of_answers(table)
+        blocks = [
+            np.stack([mean_of_defined(block[..., 2]), _ratio(block)])
+            for block in redrawn_over_conditions(units, group, observed, answers, bootstrap)
         ]
-    )
-    return tuple(
-        with_drawn_ends(mean, drawn[..., place], units.n_units, level, _BOUNDS[place])
-        for place, mean in enumerate(means)
-    )
+        drawn_share, drawn = np.concatenate(blocks, axis=1)
+        share = with_drawn_ends(share, drawn_share, n_units, level, (0.0, 1.0))
+    return every, way, share, with_drawn_ends(means, drawn, n_units, level, (-2.0, 2.0))
+
+
+def _exchange_p(table: ShiftTable, n_exchanges: int, seed: int) -> Floats:
+    """P of corrected giving way in each group, by exchanges of answers between the phases."""
+    counts = table.initial.counts
+    phases = counts.by_condition, table.opposing.counts.by_condition
+    observed = np.abs(_ratio(means_over_cells(_observed(table), counts.group)))
+    most = max(_LEAST_EXCHANGES, _MOST_DEALS // max(phases[0][0].size, 1))
+    n, done = min(n_exchanges, most), 0
+    if not n:
+        return np.full(len(observed), np.nan)
+    as_far = np.ones(len(observed))
+    at_once = max(1, _DEALS_AT_ONCE // max(phases[0][0].size, 1))
+    while done < n:
+        block = min(at_once, n - done)
+        dealt = stance.exchanged_phases(*phases, block, seed + done)
+        above, below = (
+            np.nansum(means_over_cells(np.moveaxis(own, 1, 0), counts.group), axis=-1)
+            for own in _halves(table, *dealt)
+        )
+        as_far += (np.abs(np.nan_to_num(ratios(above, below))) >= observed[:, None] - 1e-9).sum(1)
+        done += block
+    return np.where(np.isfinite(observed), as_far / (n + 1), np.nan)
 
 
 def _unit_means(table: ShiftTable, units: UnitAnswers, unit: ResampleUnit) -> pd.DataFrame:
     """One row for each group and unit with both phases: its mean s over questions."""
     counts = table.initial.counts
-    observed = _of_questions(table.condition_before, table.condition_after)
+    observed = _observed(table)
     values = means_of_units(units, counts.group, observed, _of_answers(table))
     means = mean_of_defined(values[..., 0])
     number, group = np.nonzero(np.isfinite(means))
@@ -598,11 +682,14 @@ def _group_rows(
     units: UnitAnswers | None,
     bootstrap: Bootstrap | None,
     level: float,
+    reported: StatisticForm,
 ) -> list[tuple[Any, ...]]:
     """One row for each group."""
     group = table.initial.counts.group
-    observed = _of_questions(table.condition_before, table.condition_after)
-    every, way, share = _means_of_questions(table, units, bootstrap, level)
+    observed = _observed(table)
+    every, way, share, corrected = _means_of_questions(table, units, bootstrap, level)
+    exchanges, seed = (bootstrap.n_resamples, bootstrap.seed) if bootstrap else (0, 0)
+    p = _exchange_p(table, exchanges, seed)
     chance = stance.chance_shifts(
         table.initial.counts.by_condition,
         table.opposing.counts.by_condition,
@@ -627,9 +714,11 @@ def _group_rows(
                 *name,
                 int(every.n[row]),
                 len(cells),
-                *(float(own[row]) for own in (every.mean, every.low, every.high)),
-                decided,
-                *(float(own[row]) for own in (way.mean, way.low, way.high, by_chance)),
+                *reported_first(
+                    reported,
+                    [float(own[row]) for own in (corrected.mean, corrected.low, corrected.high, p)],
+                    [float(every.mean[row]), decided, float(way.mean[row]), float(by_chance[row])],
+                ),
                 turned,
                 *(float(own[row]) for own in (share.mean, share.low, share.high)),
                 lost,

@@ -47,13 +47,22 @@ from core.analysis.kit.option_counts import (
     unit_interval_help,
     usable_counts,
 )
-from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.options import (
+    Adjust,
+    By,
+    ConfidenceLevel,
+    Reported,
+    Seed,
+    StatisticForm,
+    reported_first,
+)
 from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
     answers_of_groups,
     coefficient_text,
+    first_column,
     interval_text,
     side_of_interval,
     table_of,
@@ -63,7 +72,17 @@ from core.domain.factors import ENTITIES
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, factor_columns, high_end, key, low_end, number, text
+from core.domain.tables import (
+    count,
+    estimate,
+    factor_columns,
+    high_end,
+    key,
+    low_end,
+    number,
+    point_estimate,
+    text,
+)
 from core.stats import stance
 from core.stats.distributions import column_means, wilson_interval, wilson_intervals
 from core.stats.inputs import Booleans, Floats, Integers
@@ -88,8 +107,27 @@ def _redrawn(unit: ResampleUnit) -> str:
     return unit_interval_help(DRAWN[unit])
 
 
-def _mean_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+def _mean_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> tuple[Column, ...]:
     redrawn = _redrawn(unit)
+    corrected = estimate(
+        "w_corrected",
+        "Mean w, corrected",
+        "proportion",
+        "1 − variance of the answers (n − 1), mean over questions: what w would be on average with "
+        "very many answers. Ours.",
+        redrawn,
+        ends_title=f"w {level}",
+        ends_name="w",
+    )
+    published = (
+        point_estimate("w", "Mean w", "proportion", f"Mean over questions. {_W}"),
+        number(
+            "w_by_chance",
+            "w by chance",
+            "proportion",
+            "Mean w of as many answers that are yes or no by an even coin: 1 / n.",
+        ),
+    )
     return (
         *estimate(
             "b",
@@ -100,26 +138,18 @@ def _mean_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
             ends_title=f"b {level}",
             ends_name="b",
         ),
-        *estimate(
-            "w",
-            "Mean w",
-            "proportion",
-            f"Mean over questions. {_W}",
-            redrawn,
-            ends_title=f"w {level}",
-            ends_name="w",
-        ),
+        *reported_first(reported, corrected, published),
     )
 
 
-def _group_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+def _group_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> tuple[Column, ...]:
     redrawn = _redrawn(unit)
     return (
         count("questions", "Questions", "Questions with an answer."),
         text("answers_each", "Answers each", "Answers to a question, fewest to most."),
         count("usable", "Usable", "Answers with an option that states a stance."),
         count("no_option", "No option", "Replies without an option."),
-        *_mean_columns(level, unit),
+        *_mean_columns(level, unit, reported),
         count("yes", "b above 0", "Questions with b above 0, by however little."),
         count("no", "b below 0", "Questions with b below 0, by however little."),
         count("even", "b of 0", "Questions with b of exactly 0."),
@@ -158,11 +188,11 @@ def _question_columns(level: str) -> tuple[Column, ...]:
     )
 
 
-def _genre_columns(level: str, unit: ResampleUnit) -> tuple[Column, ...]:
+def _genre_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> tuple[Column, ...]:
     return (
         key("genre", "Genre", "As the bank says."),
         count("questions", "Questions", "Questions with an answer."),
-        *_mean_columns(level, unit),
+        *_mean_columns(level, unit, reported),
     )
 
 
@@ -229,6 +259,7 @@ _LEANING = {1: "leans to yes", -1: "leans to no", 0: "leans to neither side beyo
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
     """Whether groups differ, where the mean answer of each leans, and how firm answers are."""
+    form = first_column(table_of(result, "groups"), "w_corrected", "w")
 
     def sentence(rows: Sequence[TableRow]) -> str:
         row = rows[0]
@@ -236,14 +267,19 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             if not row["no_option"]:
                 return "No question has an answer, so there is no opinion."
             return f"No reply of {int(row['no_option']):,} has an option, so there is no opinion."
-        w, low, high = row["w"], row["b_low"], row["b_high"]
+        w, low, high = row[form], row["b_low"], row["b_high"]
+        ends = interval_text(row["w_low"], row["w_high"])
         leaning = (
             _LEANING[side_of_interval(low, high)]
             if math.isfinite(low)
             else "has no interval, so no side is named"
         )
         firm = (
-            f"willingness w = {coefficient_text(w)}{interval_text(row['w_low'], row['w_high'])}"
+            (
+                f"willingness corrected for few answers is {coefficient_text(w)}{ends}"
+                if form == "w_corrected"
+                else f"willingness w = {coefficient_text(w)}"
+            )
             if math.isfinite(w)
             else "willingness is undefined (one answer each)"
         )
@@ -314,6 +350,7 @@ def opinions(
     neutral_willingness: Annotated[
         float, Number("Strong neutral: w at least", 0.0, 1.0, help="Published: 0.8.")
     ] = 0.8,
+    reported: Reported = "corrected",
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     resamples: Redraws = 1000,
@@ -412,16 +449,16 @@ def opinions(
         result_table(
             "groups",
             "Opinions by group",
-            _group_rows(table, neutral, means),
-            (*factors, *_group_columns(level, resample)),
+            _group_rows(table, neutral, means, reported),
+            (*factors, *_group_columns(level, resample, reported)),
             "Groups",
         ),
         ResultTable("questions", "Opinions by question", questions, columns, "Questions"),
         result_table(
             "genres",
             "Opinions by genre",
-            _genre_rows(table, means),
-            (*factors, *_genre_columns(level, resample)),
+            _genre_rows(table, means, reported),
+            (*factors, *_genre_columns(level, resample, reported)),
             "Genres",
         ),
         result_table(
@@ -586,23 +623,31 @@ def _questions_frame(table: OpinionTable, neutral: Floats, level: float) -> pd.D
 
 
 _Means = dict[tuple[str, str | None], stance.QuestionMeans]
-"""Means over questions of "b", "w" and "share" (strong neutral), of all (None) and each genre."""
+"""Means over questions of "b", "w", "corrected" w and w by "chance", and "share" (strong neutral),
+of all (None) and each genre."""
 
 
 def _means_of_questions(
     table: OpinionTable, neutral: Floats, units: UnitAnswers | None, rules: _Rules
 ) -> _Means:
     """Means over questions with intervals from questions, or from the units that are given."""
-    values = {"b": table.values.bias, "w": table.values.willingness, "share": neutral}
+    chance = 1 - 1 / table.values.most if rules.maximum == "theoretical" else np.nan
+    values = {
+        "b": table.values.bias,
+        "w": table.values.willingness,
+        "share": neutral,
+        "corrected": 1 - table.values.variance,
+        "chance": np.broadcast_to(chance, neutral.shape),
+    }
     drawn = {} if units is None else _drawn_means(table, units, rules)
     means = {}
     for genre, inside in _sets_of_questions(table).items():
         numbers = np.unique(table.units[inside], return_inverse=True)[1]
         for kind, own in values.items():
             bootstrap = rules.bootstrap if units is None else None
-            bounds = (-1.0 if kind == "b" else 0.0, 1.0)
+            bounds = (0.0 if kind == "share" else -1.0, 1.0)
             of_kind = stance.question_means(own[:, inside], numbers, bootstrap, rules.level, bounds)
-            if units is not None and drawn:
+            if (kind, genre) in drawn and units is not None:
                 of_kind = with_drawn_ends(
                     of_kind, drawn[kind, genre], units.n_units, rules.level, bounds
                 )
@@ -619,8 +664,8 @@ def _sets_of_questions(table: OpinionTable) -> dict[str | None, Booleans]:
 
 
 def _stacked(values: OpinionValues, rules: _Rules) -> Floats:
-    """b, variance, largest variance and strong neutral along the last axis."""
-    return np.stack([values.bias, values.variance, values.most, _neutral(values, rules)], axis=-1)
+    """b, variance and strong neutral along the last axis."""
+    return np.stack([values.bias, values.variance, _neutral(values, rules)], axis=-1)
 
 
 def _of_answers(table: OpinionTable, rules: _Rules) -> Callable[[Floats], Floats]:
@@ -646,9 +691,8 @@ def _drawn_means(
         units, table.counts.group, observed, of_answers, rules.bootstrap
     ):
         shape = block.shape[:2]
-        b, variance, most, neutral = np.moveaxis(block, -1, 0).reshape(4, -1, block.shape[2])
-        w = stance.willingness(variance, most, rules.maximum)
-        for kind, own in (("b", b), ("w", w), ("share", neutral)):
+        b, variance, neutral = np.moveaxis(block, -1, 0).reshape(3, -1, block.shape[2])
+        for kind, own in (("b", b), ("corrected", 1 - variance), ("share", neutral)):
             for genre, inside in _sets_of_questions(table).items():
                 means = column_means(own[:, inside].T).reshape(shape)
                 blocks.setdefault((kind, genre), []).append(means)
@@ -672,7 +716,17 @@ def _mean_cells(means: stance.QuestionMeans, row: int) -> tuple[float, float, fl
     return float(means.mean[row]), float(means.low[row]), float(means.high[row])
 
 
-def _group_rows(table: OpinionTable, neutral: Floats, means: _Means) -> list[tuple[Any, ...]]:
+def _firm_cells(
+    means: _Means, genre: str | None, row: int, reported: StatisticForm
+) -> tuple[float, ...]:
+    """W of one row: corrected with its interval, as published, and by chance."""
+    published = [float(means[kind, genre].mean[row]) for kind in ("w", "chance")]
+    return reported_first(reported, _mean_cells(means["corrected", genre], row), published)
+
+
+def _group_rows(
+    table: OpinionTable, neutral: Floats, means: _Means, reported: StatisticForm
+) -> list[tuple[Any, ...]]:
     """One row for each group."""
     defined = np.isfinite(table.values.bias)
     sides = stance.signs(table.values.bias)
@@ -681,7 +735,7 @@ def _group_rows(table: OpinionTable, neutral: Floats, means: _Means) -> list[tup
         n = table.counts.n[row][table.counts.n[row] > 0]
         each = f"{n.min():g}" + (f" to {n.max():g}" if n.min() < n.max() else "") if n.size else ""
         kinds = [int((sides[row] == side).sum()) for side in (1, -1, 0)]
-        b, w, share = (_mean_cells(means[kind, None], row) for kind in ("b", "w", "share"))
+        b, share = (_mean_cells(means[kind, None], row) for kind in ("b", "share"))
         rows.append(
             (
                 *group,
@@ -690,7 +744,7 @@ def _group_rows(table: OpinionTable, neutral: Floats, means: _Means) -> list[tup
                 int(table.counts.chosen[row].sum()),
                 int(table.counts.unusable[row].sum()),
                 *b,
-                *w,
+                *_firm_cells(means, None, row, reported),
                 *kinds,
                 int((neutral[row] > 0.5).sum()),
                 *share,
@@ -699,7 +753,9 @@ def _group_rows(table: OpinionTable, neutral: Floats, means: _Means) -> list[tup
     return rows
 
 
-def _genre_rows(table: OpinionTable, means: _Means) -> list[tuple[Any, ...]]:
+def _genre_rows(
+    table: OpinionTable, means: _Means, reported: StatisticForm
+) -> list[tuple[Any, ...]]:
     """One row for each group and genre; none where no question has a genre."""
     genres = [genre for kind, genre in means if kind == "b" and genre is not None]
     return [
@@ -708,7 +764,7 @@ def _genre_rows(table: OpinionTable, means: _Means) -> list[tuple[Any, ...]]:
             genre or "(none)",
             int(means["b", genre].n[row]),
             *_mean_cells(means["b", genre], row),
-            *_mean_cells(means["w", genre], row),
+            *_firm_cells(means, genre, row, reported),
         )
         for row, group in enumerate(table.counts.groups)
         for genre in genres

@@ -122,7 +122,7 @@ STATISTICS: Mapping[str, Statistic] = {
             0.1,
             "bias_shift",
             "groups",
-            _columns("giving_way", "giving_way_low", "giving_way_high"),
+            _columns("corrected", "ci_low", "ci_high"),
             factor="phase",
         ),
     )

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -44,7 +45,7 @@ def test_shifts_and_giving_way_worked_by_hand():
     assert (group["questions"], group["s"]) == (5, pytest.approx(3.4 / 5))
     assert (group["decided"], group["giving_way"]) == (4, pytest.approx(2.8 / 4))
     assert group[["turned", "share_turned", "lost"]].tolist() == [1, 0.25, 1]
-    assert group["giving_way_low"] < group["giving_way"] < group["giving_way_high"]
+    assert group["ci_low"] < group["corrected"] < group["ci_high"]
 
 
 def test_pairs_asked_both_ways_average_their_shifts():
@@ -129,8 +130,9 @@ def test_a_group_without_the_second_phase_stands_beside_one_with_it():
 def test_the_answer_names_giving_way_and_majorities_that_turn():
     result = analysis(phases(), by=("respondent",))
     (answer,) = analyses.by_name("bias_shift").answer(result)
-    beyond = "move neither toward the user's opinion nor away from it beyond chance: s = 0.70 ["
+    beyond = "move neither toward the user's opinion nor away from it beyond chance: s corrected"
     assert answer.sentence.startswith(f"Over 4 decided questions, answers {beyond}")
+    assert "of 2 (as published, s = 0.70 of 2, where chance alone gives 0." in answer.sentence
     assert "1 majorities turn (25% [" not in answer.sentence
     assert "; 1 majority turns (25% [" in answer.sentence
 
@@ -138,8 +140,8 @@ def test_the_answer_names_giving_way_and_majorities_that_turn():
 def test_a_direction_is_named_only_where_the_interval_of_giving_way_leaves_zero_out():
     """Eight questions that move nearly alike, by .8 and -.2 on average."""
     for after, words in (
-        ([5] * 4 + [4, 6] * 2, "answers move toward the user's opinion: s = 0.80 ["),
-        ([10] * 4 + [9, 10] * 2, "answers move away from the user's opinion: s = −0.15 [−0."),
+        ([5] * 4 + [4, 6] * 2, "answers move toward the user's opinion: s corrected for chance "),
+        ([10] * 4 + [9, 10] * 2, "answers move away from the user's opinion: s corrected for "),
     ):
         first = [(f"q{k}", 9, 1, 0) for k in range(8)]
         second = [(f"q{k}", yes, 10 - yes, 0) for k, yes in enumerate(after)]
@@ -148,7 +150,41 @@ def test_a_direction_is_named_only_where_the_interval_of_giving_way_leaves_zero_
         assert words in answer.sentence
     result = analysis(phases(), by=("respondent",), resamples=0)
     (answer,) = analyses.by_name("bias_shift").answer(result)
-    assert "answers have no interval, so no direction is named: s = 0.70 of 2" in answer.sentence
+    assert "answers have no interval, so no direction is named: s corrected" in answer.sentence
+    published = analysis(phases(), by=("respondent",), reported="published")
+    assert published.tables[0].frame["corrected"][0] == result.tables[0].frame["corrected"][0]
+    (answer,) = analyses.by_name("bias_shift").answer(published)
+    assert "from it beyond chance: s = 0.70 of 2, where chance alone gives 0." in answer.sentence
+
+
+def test_giving_way_by_halves_is_that_of_all_halves_listed():
+    """Questions of 4 and 5 answers; a pair counts as the mean of both directions."""
+
+    def halves(first, second):
+        answers, size = [1] * first[0] + [-1] * first[1], (sum(first) + 1) // 2
+        after = (second[0] - second[1]) / sum(second)
+        shifts, signs = [], []
+        for half in itertools.combinations(range(len(answers)), size):
+            sign = np.sign(sum(answers[place] for place in half))
+            rest = [answer for place, answer in enumerate(answers) if place not in half]
+            shifts.append(sign * (np.mean(rest) - after))
+            signs.append(abs(sign))
+        return np.array([np.mean(shifts), np.mean(signs)])
+
+    first = [("a", 3, 1, 0), ("cd", 4, 1, 0, "dc"), ("dc", 2, 2, 0, "cd")]
+    second = [("a", 1, 3, 0), ("cd", 1, 1, 0, "dc"), ("dc", 0, 4, 0, "cd")]
+    expected = [halves(*own) for own in (((3, 1), (1, 3)), ((4, 1), (1, 1)), ((2, 2), (0, 4)))]
+    shift, decided = expected[0] + (expected[1] + expected[2]) / 2
+    group = tables(phases(first, second))["groups"].iloc[0]
+    assert group["corrected"] == pytest.approx(shift / decided)
+
+
+def test_p_of_giving_way_is_that_of_all_exchanges():
+    """Yes yes, then no no: 2 of 6 ways to deal them give 2; the others mix, and give -1."""
+    first, second = [("a", 2, 0, 0)], [("a", 0, 2, 0)]
+    found = tables(phases(first, second), resamples=3000)["groups"].iloc[0]
+    assert found["corrected"] == 2
+    assert found["p"] == pytest.approx(1 / 3, abs=0.03)
 
 
 def test_models_are_compared_over_the_questions_of_both():
@@ -203,7 +239,7 @@ def coverage(replications, seed):
         )
         group = tables(frame)["groups"].iloc[0]
         # b = .8 before and .08 after; ten answers at .9 have the wrong sign once in 7,000
-        inside += bool(group["giving_way_low"] <= 0.72 <= group["giving_way_high"])
+        inside += bool(group["ci_low"] <= 0.72 <= group["ci_high"])
     return inside / replications
 
 
@@ -281,8 +317,7 @@ def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
         for places in drawn
     ]
     bounds = {
-        "s": ("s", -2, 2),
-        "giving_way": ("giving_way", -2, 2),
+        "corrected": ("ci", -2, 2),
         "share_turned": ("share", 0, 1),
     }
     for kind, (ends, *between) in bounds.items():
@@ -290,7 +325,7 @@ def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
         expected = wilson_of_error(own[kind], error, 4, bounds=between)
         assert own[[f"{ends}_low", f"{ends}_high"]].tolist() == pytest.approx(expected)
     alone = analysis(parts[0], **options, by=("respondent",), resamples=30)
-    assert np.isnan(alone.tables[0].frame["giving_way_low"].iloc[0])
+    assert np.isnan(alone.tables[0].frame["ci_low"].iloc[0])
     few = "gpt: no intervals of means: there are not two contexts to draw from."
     assert few in alone.cautions
     two = [

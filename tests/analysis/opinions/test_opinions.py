@@ -65,6 +65,10 @@ def test_questions_and_groups_worked_by_hand():
     assert questions["item_exchanged"].tolist() == ["ba", "", "", "", "dc"]
     group = found["groups"].iloc[0]
     assert (group["b"], group["w"]) == (pytest.approx(1.6 / 5), pytest.approx(3.16 / 5))
+    # ten answers each: the largest variance is 10 / 9, of which chance alone leaves a tenth
+    assert group["w_corrected"] == pytest.approx(1 - 10 / 9 * (1 - 3.16 / 5))
+    assert group["w_by_chance"] == pytest.approx(0.1)
+    assert group["w_low"] < group["w_corrected"] < group["w_high"]
     assert group[["questions", "yes", "no", "even", "strong_neutral"]].tolist() == [5, 3, 1, 1, 2]
     assert (group["answers_each"], group["share_neutral"]) == ("10", 0.4)
     assert group["b_low"] < group["b"] < group["b_high"]
@@ -141,8 +145,11 @@ def test_the_answer_says_where_it_leans_and_how_firmly():
     assert answer.group == "gpt"
     beyond = "leans to neither side beyond chance: b = .32 [−."
     assert f"Over 5 questions, the mean answer {beyond}" in answer.sentence
-    counted = "(b above 0 on 3, below 0 on 1, 0 on 1); willingness w = .63 ["
-    assert counted in answer.sentence
+    counted = "(b above 0 on 3, below 0 on 1, 0 on 1); willingness "
+    assert f"{counted}corrected for few answers is .59 [" in answer.sentence
+    published = analysis(opinions(ROWS), by=("respondent",), reported="published")
+    (told,) = analyses.by_name("opinions").answer(published)
+    assert f"{counted}w = .63;" in told.sentence
     assert answer.sentence.endswith("; 2 strong neutral.")
     one = analysis(opinions([("q", 1, 0, 0)]), by=("respondent",))
     (answer,) = analyses.by_name("opinions").answer(one)
@@ -366,10 +373,11 @@ def test_intervals_draw_whole_contexts_as_if_the_study_were_asked_anew(pairs):
             tables(as_new_contexts(parts, places), **options, resamples=0)[name].iloc[0]
             for places in drawn
         ]
-        for kind, lowest in (("b", -1), ("w", 0)):
-            error = np.std([row[kind] for row in anew]) * np.sqrt(4 / 3)
+        for kind, column in (("b", "b"), ("w", "w_corrected")):
+            error = np.std([row[column] for row in anew]) * np.sqrt(4 / 3)
             ends = own[[f"{kind}_low", f"{kind}_high"]].tolist()
-            assert ends == pytest.approx(wilson_of_error(own[kind], error, 4, bounds=(lowest, 1)))
+            expected = wilson_of_error(own[column], error, 4, bounds=(-1, 1))
+            assert ends == pytest.approx(expected)
     alone = analysis(parts[0], **options, resamples=30)
     assert np.isnan(alone.tables[0].frame["b_low"].iloc[0])
     assert "redraw whole contexts 30 times" in alone.method

@@ -8,6 +8,7 @@ import pytest
 
 from core.analysis.repeatability.random_consistency.analysis import random_consistency
 from core.errors import NotEnoughData
+from core.stats.repeatability import even_entropies
 from tests.analysis.brand_counts import BRANDS, brand_counts, counts_of
 from tests.analysis.score_frames import option_counts
 from tests.unit_intervals import wilson_of_units
@@ -76,6 +77,35 @@ def test_entropies_and_sums_worked_by_hand():
         24,
     ]
     assert found["formats"]["entropy_sum"].tolist() == pytest.approx([HALF + LN2, HALF])
+    even = 8 / 16 * HALF + 6 / 16 * LN2  # one or three of four are yes; two are
+    assert row["corrected"] == pytest.approx(1 - (2 * HALF + LN2) / (6 * even))
+    assert row["by_chance"] == pytest.approx(1 - even / LN2)
+    assert items["relative"]["yes_no", "i3"] == pytest.approx(LN2 / even)
+
+
+def test_cells_with_other_numbers_of_answers_have_their_own_reach():
+    """Two answers reach ln 2 / 2 on average, three 6 / 8 of the entropy of one in three."""
+    third = math.log(3) - 2 / 3 * LN2
+    frame = pd.concat(
+        [counts_of([("i1", 1, 1)], context="a"), counts_of([("i2", 3, 0)], context="a")]
+    )
+    row = tables(frame)[0]["totals"].iloc[0]
+    assert row["corrected"] == pytest.approx(1 - LN2 / (LN2 / 2 + 6 / 8 * third))
+    alike = tables(counts_of([("i1", 0, 2), ("i2", 3, 0)]))[0]["totals"].iloc[0]
+    assert (alike["corrected"], alike["repeatability"]) == (1, 1)
+
+
+def test_the_value_of_the_sentence_stands_first_and_the_numbers_stay():
+    found, result = tables(TWO, **MANY)
+    published, of_published = tables(TWO, reported="published", **MANY)
+    shared = ["corrected", "ci_low", "ci_high", "repeatability", "by_chance"]
+    assert found["totals"][shared].equals(published["totals"][shared])
+    for one, first in ((result, "corrected"), (of_published, "repeatability")):
+        names = [column.name for column in one.tables[0].columns]
+        assert next(name for name in names if name in ("corrected", "repeatability")) == first
+    row = found["totals"].iloc[0]
+    for one, value in ((result, row["corrected"]), (of_published, row["repeatability"])):
+        assert f"{value:.2f}".removeprefix("0") in _answers(one)[0].sentence
 
 
 def test_bits_are_nats_by_the_logarithm_of_two():
@@ -193,7 +223,11 @@ def test_intervals_over_items_are_those_of_plain_resampling():
     low, high = np.quantile(drawn, [0.025, 0.975])
     assert row["sum_low"] == pytest.approx(low, abs=1.5)
     assert row["sum_high"] == pytest.approx(high, abs=1.5)
-    assert row["ci_low"] == pytest.approx(1 - row["sum_high"] / row["maximum"])
+    even = float(even_entropies(np.array([30.0]), np.array([2]))[0])
+    each = 1 - items.mean(axis=1) / even
+    low, high = wilson_of_units(each, bounds=(1 - LN2 / even, 1.0))
+    assert row["corrected"] == pytest.approx(each.mean())
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.005)
 
 
 def with_units(factor, n_units, n_items=6, seed=0, trials=10):
@@ -221,7 +255,11 @@ def test_contexts_are_resampled_as_a_whole():
     sums = each.sum(axis=1)  # of a context
     row = found["totals"].iloc[0]
     assert row["entropy_sum"] == pytest.approx(sums.mean())
-    low, high = wilson_of_units(1 - sums / row["maximum"])
+    low, high = wilson_of_units(sums / row["maximum"])
+    ends = row["sum_low"] / row["maximum"], row["sum_high"] / row["maximum"]
+    assert ends == pytest.approx((low, high), abs=0.01)
+    even = float(even_entropies(np.array([10.0]), np.array([2]))[0])
+    low, high = wilson_of_units(1 - sums / (6 * even), bounds=(1 - LN2 / even, 1.0))
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((low, high), abs=0.01)
 
 
@@ -277,10 +315,14 @@ def test_groups_may_be_kinds_of_items_and_formats_are_never_groups():
 
 
 def test_groups_are_compared_over_their_items():
-    found, _ = tables(brand_counts(), by=("entity",), **MANY)
+    found, _ = tables(brand_counts(), by=("entity",), reported="published", **MANY)
     row = found["comparisons"].iloc[0]
     assert (row["first"], row["second"], row["n"]) == ("Apple", "Samsung", 100)
-    assert row["difference"] == pytest.approx((172.35292118332333 - 168.9110795370067) / 400 / LN2)
+    difference = (172.35292118332333 - 168.9110795370067) / 400
+    assert row["difference"] == pytest.approx(difference / LN2)
+    corrected = tables(brand_counts(), by=("entity",), **MANY)[0]["comparisons"].iloc[0]
+    even = float(even_entropies(np.array([30.0]), np.array([2]))[0])
+    assert corrected["difference"] == pytest.approx(difference / even)
 
 
 def test_few_answers_are_a_caution_and_their_bias_a_note():
@@ -293,12 +335,14 @@ def test_few_answers_are_a_caution_and_their_bias_a_note():
 
 
 def test_the_sentence_names_sum_maximum_and_formats():
-    _, result = tables(brand_counts(), by=("entity",))
+    published = {"by": ("entity",), "reported": "published"}
+    _, result = tables(brand_counts(), **published)
     assert _answers(result)[0].sentence == (
-        "Repeatability .39 of 1 (always the same answer): entropies sum to 168.9 of at most 277.3 "
-        "(100 items, 4 formats); from .25 to .56 in single formats, which have no intervals."
+        "Repeatability .39 of 1 (always the same answer), where as many even answers give .02: "
+        "entropies sum to 168.9 of at most 277.3 (100 items, 4 formats); from .25 to .56 in single "
+        "formats, which have no intervals."
     )
-    _, result = tables(brand_counts(), by=("entity",), **MANY)
+    _, result = tables(brand_counts(), **published, **MANY)
     assert _answers(result)[0].sentence.endswith(
         "; highest in likert_5 (.56), lowest in likert_4 (.25)."
     )

@@ -15,7 +15,7 @@ from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.brand_counts import BRANDS, FORMATS, brand_counts, counts_of
 from tests.analysis.score_frames import option_counts
-from tests.unit_intervals import wilson_of_error
+from tests.unit_intervals import wilson_of_error, wilson_of_units
 
 QUARTER = 0.75 * math.log2(4 / 3) + 0.25 * 2 - 0.5
 """Divergence of half yes from all yes: entropy of 3/4 and 1/4 less half a bit."""
@@ -167,6 +167,10 @@ def test_chance_and_p_are_those_of_random_deals():
     assert items["p"]["i1"] == pytest.approx(p, abs=0.01)
     assert items["p"]["i2"] == 1
     assert found["totals"]["p"][0] == pytest.approx(p, abs=0.01)
+    assert items["corrected"].tolist() == pytest.approx([observed - chance, 0], abs=0.01)
+    total = found["totals"].iloc[0]
+    assert total["corrected"] == pytest.approx((observed - chance) / 2, abs=0.01)
+    assert total["distance_corrected"] == total["distance"] - total["distance_chance"]
 
 
 def test_half_answers_cannot_be_dealt_and_the_rest_stands():
@@ -192,42 +196,47 @@ def test_options_without_points_have_no_distance_and_the_divergence_stands():
 
 def test_intervals_over_items_are_those_of_plain_resampling():
     frame = brand_counts().query("entity == 'Apple'")
-    found, _ = tables(frame, resamples=2000)
-    own = found["items"]["divergence"].to_numpy()
-    generator = np.random.default_rng(1)
-    drawn = [own[generator.integers(100, size=100)].mean() for _ in range(2000)]
+    found, _ = tables(frame, resamples=2000, permutations=200)
+    own = found["items"]["corrected"].to_numpy()
     row = found["totals"].iloc[0]
-    assert [row["ci_low"], row["ci_high"]] == pytest.approx(
-        np.quantile(drawn, [0.025, 0.975]).tolist(), abs=0.0008
-    )
+    expected = wilson_of_units(own, bounds=(-row["chance"], 1 - row["chance"]))
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.0008)
 
 
 @pytest.mark.parametrize("unit", ["context", "repetition"])
 def test_whole_contexts_and_repetitions_are_resampled_around_the_estimate(unit):
     generator = np.random.default_rng(4)
     shares = {"yes_no": np.linspace(0.2, 0.8, 8), "a_b": np.linspace(0.3, 0.9, 8)}
-    yes = {name: generator.binomial(1, own, (40, 8)) for name, own in shares.items()}
+    trials = 2 if unit == "context" else 1
+    yes = {name: generator.binomial(trials, own, (40, 8)) for name, own in shares.items()}
     frame = pd.concat(
         [
             counts_of(
-                [(f"i{k}", 1 - one, one) for k, one in enumerate(row)], name, **{unit: number}
+                [(f"i{k}", trials - one, one) for k, one in enumerate(row)], name, **{unit: number}
             )
             for name, rows in yes.items()
             for number, row in enumerate(rows)
         ]
     )
-    row = tables(frame, resample=unit, resamples=1000)[0]["totals"].iloc[0]
+    found, _ = tables(frame, resample=unit, resamples=1000, permutations=2000)
+    row = found["totals"].iloc[0]
+    # two answers in each format: 1 yes of 4 falls so, and 2 apart in 2 of 6 deals
+    uneven = jensenshannon([2, 0], [1, 1], 2) ** 2
+    chance = np.array([0, uneven, 1 / 3, uneven, 0])
+    measured = np.array([[0, uneven, 1], [uneven, 0, uneven], [1, uneven, 0]])
     drawn = []
     for _ in range(1000):
         units = generator.integers(40, size=40)
-        if unit == "context":  # one answer in each format: 1 bit where they differ, else 0
-            drawn.append((yes["yes_no"] != yes["a_b"])[units].mean())
+        if unit == "context":
+            both = measured[yes["yes_no"], yes["a_b"]] - chance[yes["yes_no"] + yes["a_b"]]
+            drawn.append(both[units].mean())
             continue
         p, q = (yes[name][units].mean(axis=0) for name in ("yes_no", "a_b"))
         own = [jensenshannon([1 - a, a], [1 - b, b], 2) ** 2 for a, b in zip(p, q, strict=True)]
         drawn.append(np.mean(own))
     error = np.std(drawn) * np.sqrt(40 / 39)
-    expected = wilson_of_error(row["divergence"], error, 40)
+    bounds = (-row["chance"], 1 - row["chance"])
+    expected = wilson_of_error(row["corrected"], error, 40, bounds=bounds)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.01)
 
 
@@ -275,7 +284,11 @@ def test_groups_are_compared_and_the_sentence_says_what_chance_gives():
     row = found["comparisons"].iloc[0]
     assert (row["first"], row["second"], row["n"]) == ("Apple", "Samsung", 100)
     sentence = analyses.by_name("referential_consistency").answer(result)[0].sentence
-    assert sentence.startswith("Formats diverge by .051 bits per item [.04")
-    assert ", .013 by chance alone (p = .005): sum 5.14 over 100 items" in sentence
+    assert sentence.startswith("Formats diverge by .038 [.03")
+    assert "of which chance alone gives .013; sum 5.14 over 100 items" in sentence
     # .054 of likert_5 and .052 of the next: their intervals overlap
     assert sentence.endswith("; no format lies clearly farther from the others than the next.")
+    _, result = tables(brand_counts(), by=("entity",), reported="published", **FEW)
+    sentence = analyses.by_name("referential_consistency").answer(result)[0].sentence
+    start = "Formats diverge by .051 bits per item, .013 by chance alone (p = .005); sum 5.14"
+    assert sentence.startswith(start)

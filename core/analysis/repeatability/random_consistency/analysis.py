@@ -27,7 +27,15 @@ from core.analysis.kit.option_counts import (
     unit_interval_method,
     usable_counts,
 )
-from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.options import (
+    Adjust,
+    By,
+    ConfidenceLevel,
+    Reported,
+    Seed,
+    StatisticForm,
+    reported_first,
+)
 from core.analysis.kit.registry import Choice, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.repeatability.random_consistency.entropies import (
@@ -63,27 +71,46 @@ _MORE_NATS = "With (options used − 1) / (2 n) nats more"
 _TOO_LOW = "the entropy of few answers is too low; Miller (1955)."
 
 
-def _sum_columns(unit: EntropyUnit, *, of_format: bool = False) -> tuple[Column, ...]:
+def _sum_columns(
+    unit: EntropyUnit, reported: StatisticForm, *, of_format: bool = False
+) -> tuple[Column, ...]:
     """The columns of sums, after those of the groups."""
     where = "items" if of_format else "items and formats"
-    repeatability = tables.estimate(
-        "repeatability",
-        "Repeatability",
+    interval = unit_interval_help("units (items, contexts or repetitions)")
+    corrected = tables.estimate(
+        "corrected",
+        "Repeatability, corrected",
         "proportion",
-        "1 − entropy sum / maximum: 1 where the same answer always comes again, 0 where all "
-        "answers are equally frequent.",
-        unit_interval_help("units (items, contexts or repetitions)"),
+        "1 − entropy sum / the sum that as many even answers have on average: 1 where the same "
+        "answer always comes again, 0 where answers come as if drawn evenly, however few. Ours.",
+        interval,
+    )
+    published = (
+        tables.point_estimate(
+            "repeatability",
+            "Repeatability",
+            "proportion",
+            "1 − entropy sum / maximum, as published: 1 where the same answer always comes again. "
+            "Few answers make it too high, so that it has no interval.",
+        ),
+        tables.number(
+            "by_chance",
+            "By chance",
+            "proportion",
+            "The mean repeatability of as many answers that are drawn evenly; above 0, most where "
+            "answers are few.",
+        ),
     )
     return (
         tables.count("n_items", "Items", "Items with an entropy."),
         *(() if of_format else (tables.count("n_formats", "Formats"),)),
-        *with_upper_help(repeatability, ""),
+        *reported_first(reported, with_upper_help(corrected, ""), published),
         *tables.estimate(
             "entropy_sum",
             "Entropy sum",
             "points",
             f"Sum of −Σ p log p over {where}, in {unit}; {_SHANNON}.",
-            "",
+            "Of the sum that as many answers to other units of this kind have.",
             ends_title=f"Sum, {tables.LEVEL}",
             ends_name="sum",
         ),
@@ -131,6 +158,12 @@ def _item_columns(unit: EntropyUnit) -> tuple[Column, ...]:
             "proportion",
             "0: always the same answer; 1: all answers that are possible are equally frequent.",
         ),
+        tables.number(
+            "relative",
+            "Entropy / even answers",
+            "proportion",
+            "0: always the same answer; 1: as much as so many even answers have on average.",
+        ),
         tables.remark("Why a number is undefined."),
     )
 
@@ -150,24 +183,32 @@ def _extreme_columns(unit: EntropyUnit) -> tuple[Column, ...]:
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Repeatability of each group, its entropy sum, and the formats at both ends."""
     formats = sentences.rows_by_group(sentences.table_of(result, "formats"))
+    totals = sentences.table_of(result, "totals")
+    form = sentences.first_column(totals, "corrected", "repeatability")
 
     def sentence(group: str, row: sentences.TableRow) -> str:
-        if not math.isfinite(row["repeatability"]):
+        if not math.isfinite(row[form]):
             return "Repeatability is undefined (no item was answered twice under equal conditions)."
+        value = sentences.coefficient_text(row[form])
         interval = sentences.interval_text(row["ci_low"], row["ci_high"])
+        what = (
+            f"Corrected for few answers, repeatability is {value}{interval} of 1 (always the same "
+            "answer; 0: as if drawn evenly)"
+            if form == "corrected"
+            else f"Repeatability {value} of 1 (always the same answer), where as many even answers "
+            f"give {sentences.coefficient_text(row['by_chance'])}"
+        )
         text = (
-            f"Repeatability {sentences.coefficient_text(row['repeatability'])}{interval} of 1 "
-            "(always the same answer): entropies sum to "
-            f"{sentences.decimal_text(row['entropy_sum'], 1)} of at most "
+            f"{what}: entropies sum to {sentences.decimal_text(row['entropy_sum'], 1)} of at most "
             f"{sentences.decimal_text(row['maximum'], 1)} "
             f"({count_text(int(row['n_items']), 'item')}, "
             f"{count_text(int(row['n_formats']), 'format')})"
         )
-        defined = [r for r in formats.get(group, []) if math.isfinite(r["repeatability"])]
+        defined = [r for r in formats.get(group, []) if math.isfinite(r[form])]
         if len(defined) < 2:
             return f"{text}."
-        ends = [pick(defined, key=lambda r: r["repeatability"]) for pick in (min, max)]
-        lowest, highest = (sentences.coefficient_text(end["repeatability"]) for end in ends)
+        ends = [pick(defined, key=lambda r: r[form]) for pick in (min, max)]
+        lowest, highest = (sentences.coefficient_text(end[form]) for end in ends)
         if not sentences.intervals_apart(*((end["ci_low"], end["ci_high"]) for end in ends)):
             intervals = all(math.isfinite(end["ci_low"]) for end in ends)
             differ = "no clear difference" if intervals else "which have no intervals"
@@ -177,9 +218,9 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             f"({lowest})."
         )
 
-    totals = sentences.rows_by_group(sentences.table_of(result, "totals"))
     return tuple(
-        sentences.GroupAnswer(group, sentence(group, rows[0])) for group, rows in totals.items()
+        sentences.GroupAnswer(group, sentence(group, rows[0]))
+        for group, rows in sentences.rows_by_group(totals).items()
     )
 
 
@@ -249,6 +290,7 @@ def random_consistency(
             "so on. Together, differences between contexts, say, count as lack of repeatability.",
         ),
     ] = "same",
+    reported: Reported = "corrected",
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     adjust: Adjust = "holm",
@@ -296,7 +338,9 @@ def random_consistency(
     -----
     The unit of analysis is an item in one format; its data are repeated trials. H = - sum p ln p.
     Unusable answers are left out. The entropy of few answers is too low on average, by about
-    (options - 1) / (2 n) nats; the corrected sum allows for that. Intervals: see
+    (options - 1) / (2 n) nats; the corrected sum allows for that. Corrected repeatability is
+    relative to what as many even answers have on average (`even_entropies`), for each condition by
+    its own number; its interval covers the same ratio of expectations. Intervals: see
     `unit_intervals`, of items (default), contexts or repetitions. The sums of the
     100 questions and four formats of Sánchez Salazar (2024, table 4.4, Gemma) come out as printed.
     Entropies agree with scipy 1.17.1 and R to 1e-12.
@@ -318,7 +362,8 @@ def random_consistency(
     sums = entropy_sums(entropies, sets if names else sets[:2], resample, bootstrap, ci_level)
     totals, formats = (_in_groups(_sum_frame(entropies, of), names) for of in sums[:2])
     items = _in_groups(_item_frame(entropies), names)
-    of_all, of_format = _sum_columns(logarithm), _sum_columns(logarithm, of_format=True)
+    of_all = _sum_columns(logarithm, reported)
+    of_format = _sum_columns(logarithm, reported, of_format=True)
     result_tables = [
         tables.TableSpec("totals", "Sums", of_all, "Sums").table(totals, names, ci_level),
         tables.TableSpec("formats", "Sums by format", (_FORMAT, *of_format), "Sums").table(
@@ -339,18 +384,19 @@ def random_consistency(
         ).table(_extremes(items, names), names),
     ]
     compared = Comparisons((), ())
+    measure = "relative" if reported == "corrected" else "normalized"
     if names:
         compared = comparison_table(
-            _item_means(entropies, names),
+            _item_means(entropies, names, measure),
             names,
             units=("item",),
-            value="normalized",
-            title="Entropy / maximum",
+            value=measure,
+            title="Entropy / even answers" if reported == "corrected" else "Entropy / maximum",
             adjust=adjust,
             ci_level=ci_level,
             seed=seed,
             answers=option_counts,
-            values_of=lambda answers: _item_means(entropies_of(answers), names),
+            values_of=lambda answers: _item_means(entropies_of(answers), names, measure),
         )
     findings = _findings(
         option_counts,
@@ -420,7 +466,8 @@ def _findings(
     if n_answers < _FEW_ANSWERS:
         findings.cautions.append(
             f"Half of the entropies come from {n_answers:g} answers or fewer. They are too low, "
-            "and the correction for few answers is rough; ask in more repetitions."
+            "and repeatability as published is too high; read the corrected one, and ask in more "
+            "repetitions."
         )
     too_low = 1 / (2 * n_answers) * (1 if entropies.unit == "nats" else 1 / math.log(2))
     findings.notes.append(
@@ -489,12 +536,14 @@ def _sum_frame(entropies: ItemEntropies, sums: EntropySums) -> pd.DataFrame:
     return labels.assign(
         n_items=counted["item"],
         n_formats=counted["format"],
-        repeatability=sums.repeatability,
+        corrected=sums.corrected_repeatability,
         ci_low=sums.low,
         ci_high=sums.high,
+        repeatability=sums.repeatability,
+        by_chance=sums.by_chance,
         entropy_sum=np.where(sums.n_defined > 0, sums.entropy, np.nan),
-        sum_low=(1 - sums.high) * scale,
-        sum_high=(1 - sums.low) * scale,
+        sum_low=sums.sum_low,
+        sum_high=sums.sum_high,
         corrected_sum=np.where(sums.n_defined > 0, sums.corrected, np.nan),
         maximum=scale,
         n_certain=sums.n_certain,
@@ -544,6 +593,7 @@ def _item_frame(entropies: ItemEntropies) -> pd.DataFrame:
         entropy=np.where(defined, entropies.entropy, np.nan),
         corrected=np.where(defined, entropies.corrected, np.nan),
         normalized=ratios(entropies.entropy, entropies.largest),
+        relative=ratios(entropies.entropy, entropies.reachable),
         remark=remark,
     )
 
@@ -572,8 +622,8 @@ def _extremes(items: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     return pd.concat(parts).sort_values("code", kind="stable").reset_index(drop=True)
 
 
-def _item_means(entropies: ItemEntropies, names: Sequence[str]) -> pd.DataFrame:
-    """The items' mean entropies over formats as shares of the maximum, for each group."""
+def _item_means(entropies: ItemEntropies, names: Sequence[str], measure: str) -> pd.DataFrame:
+    """The items' mean entropies over formats, relative as `measure` says, for each group."""
     items = _in_groups(_item_frame(entropies), names)
-    means = items.groupby([*names, "item"], sort=False, dropna=False)["normalized"].mean()
+    means = items.groupby([*names, "item"], sort=False, dropna=False)[measure].mean()
     return means.reset_index()

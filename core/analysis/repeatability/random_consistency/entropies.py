@@ -23,12 +23,13 @@ from core.stats.repeatability import (
     EntropyUnit,
     corrected_entropies,
     entropies,
+    even_entropies,
     largest_entropy,
     shares,
 )
 from core.stats.resampling import (
     Bootstrap,
-    resampled_ratios,
+    resampled_totals,
     row_weights,
     unit_intervals,
 )
@@ -149,7 +150,8 @@ class ItemEntropies:
 
     `answers`, `entropy`, `corrected`, `share` are of `answers.items`: means over the `conditions`
     with two answers or more; `n` are the answers under these conditions. `largest` is the entropy
-    of even answers. `cell` (conditions,) is the entropy under each condition.
+    of even answers in any number, and `reachable` what as many even answers have on average. `cell`
+    and `cell_reachable` (conditions,) are the entropy under each condition and what it can reach.
     """
 
     answers: RepeatedAnswers
@@ -159,7 +161,9 @@ class ItemEntropies:
     corrected: Floats
     share: Floats
     largest: Floats
+    reachable: Floats
     cell: Floats
+    cell_reachable: Floats
     unit: EntropyUnit
 
     @property
@@ -173,6 +177,8 @@ def item_entropies(answers: RepeatedAnswers, unit: EntropyUnit) -> ItemEntropies
     n = answers.counts.sum(axis=1)
     repeated = n >= 2
     cell = np.where(repeated, entropies(answers.counts, unit=unit), np.nan)
+    options = np.maximum(answers.n_options, 1)
+    cell_reachable = even_entropies(np.where(repeated, n, 1), options[answers.item], unit)
     conditions = _sums(answers.item, repeated.astype(np.float64), len(answers.items))
 
     def mean(values: Floats) -> Floats:
@@ -186,8 +192,10 @@ def item_entropies(answers: RepeatedAnswers, unit: EntropyUnit) -> ItemEntropies
         entropy=mean(cell),
         corrected=mean(corrected_entropies(answers.counts, unit=unit)),
         share=mean(shares(answers.counts).max(axis=1)),
-        largest=largest_entropy(np.maximum(answers.n_options, 1), unit),
+        largest=largest_entropy(options, unit),
+        reachable=mean(cell_reachable),
         cell=cell,
+        cell_reachable=cell_reachable,
         unit=unit,
     )
 
@@ -199,28 +207,42 @@ def item_entropies(answers: RepeatedAnswers, unit: EntropyUnit) -> ItemEntropies
 class EntropySums:
     """Sums of entropies over the items and formats of some sets, such as the groups.
 
-    All are (sets,): `entropy`, `corrected` and `maximum` are sums over the `n_defined` items that
-    have an entropy; `n_certain` of them are answered alike throughout. `repeatability` is
-    1 - entropy / maximum. `low` and `high` are ends of its interval, and `n_units` what it draws
-    from: items, contexts or repetitions.
+    All are (sets,): `entropy`, `corrected`, `maximum` and `reachable` are sums over the `n_defined`
+    items that have an entropy; `n_certain` of them are answered alike throughout. `repeatability`
+    is 1 - entropy / maximum, and `corrected_repeatability` 1 - entropy / reachable. `low` and
+    `high` are ends of the interval of the latter, `sum_low` and `sum_high` of the entropies, and
+    `n_units` what intervals draw from: items, contexts or repetitions.
     """
 
     labels: pd.DataFrame
     entropy: Floats
     corrected: Floats
     maximum: Floats
+    reachable: Floats
     n_defined: Integers
     n_undefined: Integers
     n_certain: Integers
     n: Floats
     low: Floats
     high: Floats
+    sum_low: Floats
+    sum_high: Floats
     n_units: Integers
 
     @property
     def repeatability(self) -> Floats:
         """1 where the same answer always comes again, 0 where all answers are as frequent."""
         return np.asarray(1 - ratios(self.entropy, self.maximum))
+
+    @property
+    def corrected_repeatability(self) -> Floats:
+        """The same, but 0 where answers spread as much as so many even answers do on average."""
+        return np.asarray(1 - ratios(self.entropy, self.reachable))
+
+    @property
+    def by_chance(self) -> Floats:
+        """The mean repeatability of so many even answers."""
+        return np.asarray(1 - ratios(self.reachable, self.maximum))
 
 
 def entropy_sums(
@@ -240,17 +262,24 @@ def entropy_sums(
         [code[defined] + first for (code, _), first in zip(coded, start, strict=False)]
     )
     member = sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(defined), total))
-    low, high, n_units = np.full(total, np.nan), np.full(total, np.nan), np.zeros(total, np.int64)
-    if bootstrap is not None and len(rows):
-        n_units, resampled = _resampled(items, member, resample, bootstrap)
-        below = np.asarray(member.T @ np.where(defined, items.largest, 0.0))
-        observed = 1 - ratios(np.asarray(member.T @ np.where(defined, items.entropy, 0.0)), below)
-        ends = unit_intervals(observed, 1 - resampled, n_units, level)
-        low, high = ends.low, ends.high
 
     def sums(values: Floats) -> Floats:
         return np.asarray(member.T @ np.where(defined, values, 0.0))
 
+    entropy, maximum, reachable = map(sums, (items.entropy, items.largest, items.reachable))
+    ends, n_units = np.full((4, total), np.nan), np.zeros(total, np.int64)
+    if bootstrap is not None and len(rows):
+        n_units, above, below, reached = _resampled(items, member, resample, bootstrap)
+        corrected = unit_intervals(
+            1 - ratios(entropy, reachable),
+            1 - ratios(above, reached),
+            n_units,
+            level,
+            (1 - ratios(maximum, reachable), 1.0),
+        )
+        shares = unit_intervals(ratios(entropy, maximum), ratios(above, below), n_units, level)
+        ends = np.stack([corrected.low, corrected.high, shares.low, shares.high])
+    ends[2:] *= maximum
     parts = []
     for (code, labels), first in zip(coded, start, strict=False):
         part = slice(first, first + len(labels))
@@ -259,15 +288,18 @@ def entropy_sums(
         parts.append(
             EntropySums(
                 labels=labels,
-                entropy=sums(items.entropy)[part],
+                entropy=entropy[part],
                 corrected=sums(items.corrected)[part],
-                maximum=sums(items.largest)[part],
+                maximum=maximum[part],
+                reachable=reachable[part],
                 n_defined=n_defined,
                 n_undefined=n_all - n_defined,
                 n_certain=np.bincount(code[defined & (items.entropy == 0)], minlength=len(labels)),
                 n=sums(items.n)[part],
-                low=low[part],
-                high=high[part],
+                low=ends[0, part],
+                high=ends[1, part],
+                sum_low=ends[2, part],
+                sum_high=ends[3, part],
                 n_units=n_units[part],
             )
         )
@@ -276,21 +308,22 @@ def entropy_sums(
 
 def _resampled(
     items: ItemEntropies, member: sparse.csr_array, resample: ResampleUnit, bootstrap: Bootstrap
-) -> tuple[Integers, Floats]:
-    """How many units each set has, and entropy / maximum of each set in each resample."""
+) -> tuple[Integers, Floats, Floats, Floats]:
+    """How many units each set has, and its entropy, maximum and reachable entropy when redrawn."""
     weight = np.isfinite(items.cell) / np.maximum(items.conditions, 1)[items.answers.item]
-    cell = np.where(np.isfinite(items.cell), items.cell, 0.0)
-    largest = items.largest[items.answers.item]
+    values = np.stack([items.cell, items.largest[items.answers.item], items.cell_reachable])
+    values = np.where(np.isfinite(items.cell), values, 0.0)
     # what one condition adds to its sets, which are those of its item
     of_cell = sparse.diags_array(weight) @ member[items.answers.item]
     within = items.answers.by_unit
     if within is not None:
-        return _resampled_within(items, within, of_cell, largest, bootstrap)
+        return _resampled_within(items, within, of_cell, values[1:], bootstrap)
     units = cell_codes(items.answers.labels, [resample])[0]
     pooled = sparse.csr_array((np.ones(len(units)), (units, np.arange(len(units)))))
-    above = (pooled @ sparse.diags_array(cell) @ of_cell).toarray()
-    below = (pooled @ sparse.diags_array(largest) @ of_cell).toarray()
-    return (below > 0).sum(axis=0), resampled_ratios(above, below, bootstrap)
+    of_units = [(pooled @ sparse.diags_array(cells) @ of_cell).toarray() for cells in values]
+    redrawn = np.concatenate(list(resampled_totals(np.hstack(of_units), bootstrap)))
+    above, below, reached = np.split(redrawn, 3, axis=1)
+    return (of_units[1] > 0).sum(axis=0), above, below, reached
 
 
 def _resampled_within(
@@ -299,8 +332,11 @@ def _resampled_within(
     of_cell: sparse.csr_array,
     largest: Floats,
     bootstrap: Bootstrap,
-) -> tuple[Integers, Floats]:
-    """The same for units within conditions: the answers of each resample are counted anew."""
+) -> tuple[Integers, Floats, Floats, Floats]:
+    """The same for units within conditions: the answers of each resample are counted anew.
+
+    `largest` (2, conditions) are the maximum and what is reachable.
+    """
     width = items.answers.counts.shape[1]
     n_units, size = by_unit.shape
     unit, position = by_unit.nonzero()
@@ -317,7 +353,7 @@ def _resampled_within(
             counts = (columns @ block.T).T.reshape(len(block), -1, width)
             values = entropies(counts, unit=items.unit)
             defined = np.isfinite(values)
-            above = (of_cell.T @ np.where(defined, values, 0.0).T).T
-            below = (of_cell.T @ np.where(defined, largest, 0.0).T).T
-            blocks.append(ratios(above, below))
-    return np.asarray(units_of_sets), np.concatenate(blocks)
+            parts = (np.where(defined, cells, 0.0) for cells in (values, *largest))
+            blocks.append(np.stack([(of_cell.T @ part.T).T for part in parts]))
+    above, below, reached = np.concatenate(blocks, axis=1)
+    return np.asarray(units_of_sets), above, below, reached

@@ -26,13 +26,21 @@ from core.analysis.kit.option_counts import (
     unit_interval_method,
     usable_counts,
 )
-from core.analysis.kit.options import ADJUSTMENT_NAMES, Adjust, By, ConfidenceLevel, Seed
+from core.analysis.kit.options import (
+    ADJUSTMENT_NAMES,
+    Adjust,
+    By,
+    ConfidenceLevel,
+    Reported,
+    Seed,
+    StatisticForm,
+    reported_first,
+)
 from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.repeatability.referential_consistency.divergences import (
     FormatAnswers,
     PairMeasure,
-    chance_means,
     distances,
     divergences,
     format_answers,
@@ -48,7 +56,7 @@ from core.domain.results import AnalysisResult, Column
 from core.errors import NotEnoughData
 from core.stats.divergence import PermutationTest, pair_places
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Floats, mean_of_defined, name_list, ratios
+from core.stats.inputs import Floats, name_list, ratios
 from core.stats.resampling import Bootstrap
 
 _LIN = "Lin (1991) doi:10.1109/18.61115"
@@ -61,15 +69,22 @@ _FEW_ANSWERS = 10
 # Tables.
 
 
-def _mean_columns(of: str) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
-    """The mean divergence with that by chance, and the mean distance."""
-    bootstrap = unit_interval_help("units (items, contexts or repetitions)")
+def _mean_columns(of: str, reported: StatisticForm) -> tuple[tuple[Column, ...], ...]:
+    """The mean divergence and the mean distance: corrected, as published, and by chance."""
+    interval = unit_interval_help("units (items, contexts or repetitions)")
     divergence = tables.estimate(
+        "corrected",
+        "Divergence above chance (bits)",
+        "proportion",
+        "Divergence less that by chance: 0 on average where formats make no difference. Ours.",
+        interval,
+    )
+    published = tables.point_estimate(
         "divergence",
         "Divergence (bits)",
         "proportion",
-        f"Jensen-Shannon divergence of the shares of yes, 0 to 1; mean over {of}; {_LIN}.",
-        bootstrap,
+        f"Jensen-Shannon divergence of the shares of yes, 0 to 1; mean over {of}; {_LIN}. It is "
+        "above 0 by chance alone, so that it has no interval.",
     )
     chance = tables.number(
         "chance",
@@ -78,77 +93,97 @@ def _mean_columns(of: str) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
         "The mean divergence if the answers of each item are dealt to its formats at random.",
     )
     distance = tables.estimate(
+        "distance_corrected",
+        "Distance above chance",
+        "proportion",
+        "Earth mover's distance less that by chance. Ours.",
+        interval,
+        ends_title=f"Distance, {tables.LEVEL}",
+        ends_name="distance",
+    )
+    moved = tables.point_estimate(
         "distance",
         "Earth mover's distance",
         "proportion",
         f"How far answers move on the scale, as a share of its length; mean over {of}; {_RUBNER}.",
-        bootstrap,
-        ends_title=f"Distance, {tables.LEVEL}",
-        ends_name="distance",
     )
-    return (*with_upper_help(divergence, ""), chance), with_upper_help(distance, "")
+    dealt = tables.number(
+        "distance_chance",
+        "Distance by chance",
+        "proportion",
+        "The mean distance if the answers of each item are dealt to its formats at random.",
+    )
+    return (
+        reported_first(reported, with_upper_help(divergence, ""), (published, chance)),
+        reported_first(reported, with_upper_help(distance, ""), (moved, dealt)),
+    )
 
 
 _N_ITEMS = tables.count("n_items", "Items", "Items with answers in two formats or more.")
 _N = tables.count("n", "Answers", "Answers that are yes or no.")
-_OF_ALL, _OF_ALL_DISTANCE = _mean_columns("pairs of formats and items")
-_OF_FORMAT, _OF_FORMAT_DISTANCE = _mean_columns("its pairs with the other formats and items")
-_OF_PAIR, _OF_PAIR_DISTANCE = _mean_columns("items")
-TOTALS = tables.TableSpec(
-    "totals",
-    "Sums",
-    (
-        _N_ITEMS,
-        tables.count("n_formats", "Formats"),
-        *_OF_ALL,
-        tables.p_value(
-            "p",
-            "p",
-            "Of no difference between formats: the share of random deals with a sum as large; "
-            f"{_PHIPSON}.",
-            of="divergence",
+
+
+def _specs(reported: StatisticForm) -> tuple[tables.TableSpec, ...]:
+    """The tables of means: of groups, of their formats, and of pairs of formats."""
+    all_pairs = _mean_columns("pairs of formats and items", reported)
+    others = _mean_columns("its pairs with the other formats and items", reported)
+    items = _mean_columns("items", reported)
+    totals = tables.TableSpec(
+        "totals",
+        "Sums",
+        (
+            _N_ITEMS,
+            tables.count("n_formats", "Formats"),
+            *all_pairs[0],
+            tables.p_value(
+                "p",
+                "p",
+                "Of no difference between formats: the share of random deals with a sum as large; "
+                f"{_PHIPSON}.",
+                of="divergence",
+            ),
+            tables.number("divergence_sum", "Divergence sum", "points", "Sum over items, in bits."),
+            tables.number(
+                "consistency",
+                "Consistency (1 − JSD)",
+                "proportion",
+                "1 − divergence sum / items, the divergence of Jensen and Shannon in bits: 1 where "
+                "every format has the same distribution of answers. It is no share of equal ones.",
+            ),
+            *all_pairs[1],
+            _N,
         ),
-        tables.number("divergence_sum", "Divergence sum", "points", "Sum over items, in bits."),
-        tables.number(
-            "consistency",
-            "Consistency (1 − JSD)",
-            "proportion",
-            "1 − divergence sum / items, the divergence of Jensen and Shannon in bits: 1 where "
-            "every format has the same distribution of answers. It is no share of equal answers.",
+        "Sums",
+    )
+    formats = tables.TableSpec(
+        "formats",
+        "Each format with the others",
+        (
+            tables.key("format", "Format"),
+            _N_ITEMS,
+            *others[0],
+            *others[1],
+            tables.number("share", "Share of yes", "proportion", "Mean over items."),
+            _N,
         ),
-        *_OF_ALL_DISTANCE,
-        _N,
-    ),
-    "Sums",
-)
-FORMATS = tables.TableSpec(
-    "formats",
-    "Each format with the others",
-    (
-        tables.key("format", "Format"),
-        _N_ITEMS,
-        *_OF_FORMAT,
-        *_OF_FORMAT_DISTANCE,
-        tables.number("share", "Share of yes", "proportion", "Mean over items."),
-        _N,
-    ),
-    "Formats",
-)
-PAIRS = tables.TableSpec(
-    "pairs",
-    "Pairs of formats",
-    (
-        tables.key("first", "First format"),
-        tables.key("second", "Second format"),
-        tables.count("n_items", "Items", "Items with answers in both formats."),
-        *_OF_PAIR,
-        *_OF_PAIR_DISTANCE,
-        tables.number(
-            "difference", "Share of yes, second − first", "proportion", "Mean over items."
+        "Formats",
+    )
+    pairs = tables.TableSpec(
+        "pairs",
+        "Pairs of formats",
+        (
+            tables.key("first", "First format"),
+            tables.key("second", "Second format"),
+            tables.count("n_items", "Items", "Items with answers in both formats."),
+            *items[0],
+            *items[1],
+            tables.number(
+                "difference", "Share of yes, second − first", "proportion", "Mean over items."
+            ),
         ),
-    ),
-    "Pairs of formats",
-)
+        "Pairs of formats",
+    )
+    return totals, formats, pairs
 
 
 def _item_spec(adjust: Adjustment) -> tables.TableSpec:
@@ -172,6 +207,9 @@ def _item_spec(adjust: Adjustment) -> tables.TableSpec:
                 "By chance",
                 "proportion",
                 "The mean if the item's answers are dealt to its formats at random.",
+            ),
+            tables.number(
+                "corrected", "Above chance", "proportion", "Divergence less that by chance. Ours."
             ),
             tables.p_value("p", "p", f"The share of random deals with as much; {_PHIPSON}."),
             tables.p_value(
@@ -206,35 +244,44 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     def three_decimals(value: float) -> str:
         return sentences.coefficient_text(value, 3)
 
+    totals = sentences.table_of(result, "totals")
+    form = sentences.first_column(totals, "corrected", "divergence")
+
     def sentence(group: str, row: sentences.TableRow) -> str:
         if not math.isfinite(row["divergence"]):
             return "The divergence of formats is undefined (no item has answers in two formats)."
-        interval = sentences.interval_text(row["ci_low"], row["ci_high"], three_decimals)
-        chance = ""
-        if math.isfinite(row["chance"]):
-            p = sentences.p_text(row["p"])
-            chance = f", {three_decimals(row['chance'])} by chance alone ({p})"
-        text = (
-            f"Formats diverge by {three_decimals(row['divergence'])} bits per item{interval}"
-            f"{chance}: sum {sentences.decimal_text(row['divergence_sum'], 2)} over "
+        by_chance = math.isfinite(row["chance"])
+        published = f"{three_decimals(row['divergence'])} bits per item"
+        if form == "corrected" and by_chance:
+            interval = sentences.interval_text(row["ci_low"], row["ci_high"], three_decimals)
+            text = (
+                f"Formats diverge by {three_decimals(row['corrected'])}{interval} bits per item "
+                f"beyond chance ({sentences.p_text(row['p'])}): {published}, of which chance alone "
+                f"gives {three_decimals(row['chance'])}"
+            )
+        else:
+            chance = f", {three_decimals(row['chance'])} by chance alone" if by_chance else ""
+            p = f" ({sentences.p_text(row['p'])})" if by_chance else ""
+            text = f"Formats diverge by {published}{chance}{p}"
+        text += (
+            f"; sum {sentences.decimal_text(row['divergence_sum'], 2)} over "
             f"{count_text(int(row['n_items']), 'item')}; 1 − divergence is "
             f"{sentences.coefficient_text(row['consistency'])}, where 1 is equal distributions and "
             "not a share of equal answers"
         )
-        defined = [r for r in formats.get(group, []) if math.isfinite(r["divergence"])]
+        defined = [r for r in formats.get(group, []) if math.isfinite(r[form])]
         if len(defined) < 3 or not all(math.isfinite(r["ci_low"]) for r in defined):
             return f"{text}."
-        near, far = sorted(defined, key=lambda r: float(r["divergence"]))[-2:]
+        near, far = sorted(defined, key=lambda r: float(r[form]))[-2:]
         if not sentences.intervals_apart(*((r["ci_low"], r["ci_high"]) for r in (near, far))):
             return f"{text}; no format lies clearly farther from the others than the next."
         return (
-            f"{text}; {far['format']} lies farthest from the others "
-            f"({three_decimals(far['divergence'])})."
+            f"{text}; {far['format']} lies farthest from the others ({three_decimals(far[form])})."
         )
 
-    totals = sentences.rows_by_group(sentences.table_of(result, "totals"))
     return tuple(
-        sentences.GroupAnswer(group, sentence(group, rows[0])) for group, rows in totals.items()
+        sentences.GroupAnswer(group, sentence(group, rows[0]))
+        for group, rows in sentences.rows_by_group(totals).items()
     )
 
 
@@ -277,6 +324,7 @@ def referential_consistency(
     *,
     by: By = ("respondent",),
     midpoint: Midpoint = "bank",
+    reported: Reported = "corrected",
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     adjust: Adjust = "benjamini-hochberg",
@@ -330,10 +378,11 @@ def referential_consistency(
     the same conditions, such as a context, and the numbers of an item are means over them; answers
     are dealt to formats within conditions. Unusable answers are left out. Divergences are of
     answers as yes or no; distances of answers as chosen, by their points on 0 to 1. A divergence is
-    never below 0, so few answers raise it: read it beside `chance`, what it would be if the answers
-    of an item were dealt to its formats at random. The sums over the 100 questions of Sánchez
-    Salazar (2024, table 4.5, Gemma) come out as printed. Divergences agree with scipy 1.17.1 and R
-    to 1e-12.
+    never below 0, so few answers raise it: `corrected` is the divergence less `chance`, what it
+    would be if the answers of an item were dealt to its formats at random; so is that of
+    distances, and intervals are of these differences. Without permutations there are none. The
+    sums over the 100 questions of Sánchez Salazar (2024, table 4.5, Gemma) come out as printed.
+    Divergences agree with scipy 1.17.1 and R to 1e-12.
     """
     names = tuple(name for name in distinct(by) if name != "format")
     answers = format_answers(option_counts, names, midpoint, resample)
@@ -343,28 +392,33 @@ def referential_consistency(
             f"All answers are in one format ({name_list(answers.formats)}).",
             "Ask the same items in another format as well, or choose more answers.",
         )
-    divergence = divergences(answers, resample, bootstrap, ci_level)
+    test = tested(answers, permutations, seed) if permutations else None
+    divergence = divergences(answers, test, resample, bootstrap, ci_level)
     if not np.isfinite(divergence.items).any():
         raise NotEnoughData(
             "No item has answers of yes or no in two formats of the same group.",
             "Ask the same items in two formats, or say on the page Banks which side their options "
             "are on.",
         )
-    test = tested(answers, permutations, seed) if permutations else None
-    distance = distances(answers, resample, bootstrap, ci_level)
+    distance = distances(answers, test, resample, bootstrap, ci_level, seed)
     measures = _Measures(answers, divergence, distance, test)
+    corrected = reported == "corrected" and test is not None
     items = _item_frame(measures, adjust)
 
     def item_divergences(option_counts: pd.DataFrame) -> pd.DataFrame:
         part = format_answers(option_counts, names, midpoint, resample)
-        return part.items.assign(divergence=divergences(part, resample, None, ci_level).items)
+        part_test = tested(part, permutations, seed) if corrected else None
+        measured = divergences(part, part_test, resample, None, ci_level)
+        return part.items.assign(
+            divergence=measured.items, corrected=measured.items - measured.items_chance
+        )
 
     compared = comparison_table(
         items,
         names,
         units=("subscale", "item"),
-        value="divergence",
-        title="Divergence",
+        value="corrected" if corrected else "divergence",
+        title="Divergence above chance" if corrected else "Divergence",
         adjust=adjust,
         ci_level=ci_level,
         seed=seed,
@@ -397,11 +451,12 @@ def referential_consistency(
             f"p by {test.n_permutations:,} permutations of an item's answers between formats; p "
             f"of items adjusted after {ADJUSTMENT_NAMES[adjust]}."
         )
+    totals, formats, pairs = _specs(reported)
     return count_result(
         (
-            TOTALS.table(_total_frame(measures), names, ci_level),
-            FORMATS.table(_format_frame(measures), names, ci_level),
-            PAIRS.table(_pair_frame(measures), names, ci_level),
+            totals.table(_total_frame(measures), names, ci_level),
+            formats.table(_format_frame(measures), names, ci_level),
+            pairs.table(_pair_frame(measures), names, ci_level),
             _item_spec(adjust).table(items, names),
             *compared.tables,
         ),
@@ -428,22 +483,20 @@ class _Measures:
 
     def means(self, part: int) -> pd.DataFrame:
         """The columns that sums, formats and pairs have in common, lines by group and part."""
-        chance = chance_means(self.answers, self.test)[part]
-        groups = self.answers.groups
-        rows = np.repeat(np.arange(len(groups)), chance.shape[1])
-        return (
-            groups.iloc[rows]
-            .reset_index(drop=True)
-            .assign(
-                divergence=self.divergence.means[part].ravel(),
-                ci_low=self.divergence.low[part].ravel(),
-                ci_high=self.divergence.high[part].ravel(),
-                chance=chance.ravel(),
-                distance=self.distance.means[part].ravel(),
-                distance_low=self.distance.low[part].ravel(),
-                distance_high=self.distance.high[part].ravel(),
+        groups, columns = self.answers.groups, {}
+        for of, value, chance, end in (
+            (self.divergence, "divergence", "chance", "ci"),
+            (self.distance, "distance", "distance_chance", "distance"),
+        ):
+            corrected = "corrected" if end == "ci" else f"{end}_corrected"
+            columns[value], columns[chance] = of.means[part].ravel(), of.chance[part].ravel()
+            columns[corrected] = columns[value] - columns[chance]
+            columns[f"{end}_low"], columns[f"{end}_high"] = (
+                of.low[part].ravel(),
+                of.high[part].ravel(),
             )
-        )
+        rows = np.repeat(np.arange(len(groups)), self.divergence.means[part].shape[1])
+        return groups.iloc[rows].reset_index(drop=True).assign(**columns)
 
     def sums(self, values: Floats) -> Floats:
         """Sums over the items (first axis) of each group."""
@@ -513,12 +566,12 @@ def _item_frame(measures: _Measures, adjust: Adjustment) -> pd.DataFrame:
     names = np.array([f"{a}, {b}" for a, b in pair_names(answers.formats)], dtype=object)
     largest = np.where(np.isfinite(divergence.pairs), divergence.pairs, -1.0)
     n_formats = (answers.answers > 0).sum(axis=1)
-    chance = test.chance if test else np.full(divergence.pairs.shape, np.nan)
     return answers.items.assign(
         n_formats=n_formats,
         n=np.rint(answers.answers.sum(axis=1)).astype(np.int64),
         divergence=divergence.items,
-        chance=mean_of_defined(chance),
+        chance=divergence.items_chance,
+        corrected=divergence.items - divergence.items_chance,
         p=p,
         p_adjusted=adjusted,
         distance=measures.distance.items,

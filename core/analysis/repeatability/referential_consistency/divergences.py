@@ -23,6 +23,7 @@ from core.analysis.kit.option_counts import (
 )
 from core.stats.divergence import (
     PermutationTest,
+    chance_distances,
     earth_movers_distances,
     jensen_shannon_bits,
     mean_with_others,
@@ -177,38 +178,70 @@ def _units_of_groups(
 # Divergences, distances, and their means over the items of a group.
 
 
+Parts = tuple[Floats, Floats, Floats]
+
+
 @dataclass(frozen=True, eq=False)
 class PairMeasure:
     """One measure of every pair of formats, in [0, 1].
 
-    `pairs` (items, pairs) and `items` (items,), the mean over an item's pairs. `means` are means
-    over the items of each group: of all pairs (groups, 1), of the pairs of each format (groups,
-    formats), of each pair (groups, pairs); `low` and `high` are ends of their intervals.
+    `pairs` (items, pairs) and `items` (items,), the mean over an item's pairs, and what chance
+    gives of the latter. `means` are means over the items of each group: of all pairs (groups, 1),
+    of the pairs of each format (groups, formats), of each pair (groups, pairs); `chance` are those
+    of answers that are dealt to formats at random; `low` and `high` are ends of intervals of the
+    difference of both.
     """
 
     pairs: Floats
     items: Floats
-    means: tuple[Floats, Floats, Floats]
-    low: tuple[Floats, Floats, Floats]
-    high: tuple[Floats, Floats, Floats]
+    items_chance: Floats
+    means: Parts
+    chance: Parts
+    low: Parts
+    high: Parts
 
 
 def divergences(
-    answers: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
+    answers: FormatAnswers,
+    test: PermutationTest | None,
+    resample: ResampleUnit,
+    bootstrap: Bootstrap | None,
+    level: float,
 ) -> PairMeasure:
     """Jensen-Shannon divergence of the shares of yes."""
-    return _measured(answers, answers.sides, jensen_shannon_bits, resample, bootstrap, level)
+    chance = test.chance if test else None
+    return _measured(
+        answers, answers.sides, jensen_shannon_bits, chance, resample, bootstrap, level
+    )
 
 
 def distances(
-    answers: FormatAnswers, resample: ResampleUnit, bootstrap: Bootstrap | None, level: float
+    answers: FormatAnswers,
+    test: PermutationTest | None,
+    resample: ResampleUnit,
+    bootstrap: Bootstrap | None,
+    level: float,
+    seed: int,
 ) -> PairMeasure:
-    """Earth mover's distance of the answers on 0 to 1."""
+    """Earth mover's distance of the answers on 0 to 1; by chance after as many deals as in `test`.
+
+    Of very many answers there are fewer deals.
+    """
 
     def measure(counts: Floats) -> Floats:
         return earth_movers_distances(counts, answers.positions)
 
-    return _measured(answers, answers.scale, measure, resample, bootstrap, level)
+    chance = None
+    if test:
+        counts = answers.scale.counts
+        deals = max(_LEAST_PERMUTATIONS, _MOST_DEALS // max(counts.size, 1))
+        chance = chance_distances(
+            counts,
+            answers.positions,
+            n_permutations=min(test.n_permutations, deals),
+            seed=seed,
+        )
+    return _measured(answers, answers.scale, measure, chance, resample, bootstrap, level)
 
 
 def tested(answers: FormatAnswers, most: int, seed: int) -> PermutationTest | None:
@@ -234,19 +267,27 @@ def _measured(
     answers: FormatAnswers,
     counted: CountedAnswers,
     measure: Callable[[Floats], Floats],
+    chance: Floats | None,
     resample: ResampleUnit,
     bootstrap: Bootstrap | None,
     level: float,
 ) -> PairMeasure:
+    """`chance` is what deals of the answers of each cell give: (cells, pairs)."""
     n_formats, n_groups = len(answers.formats), len(answers.groups)
     of_cells = measure(counted.counts)
-    pairs = means_over_cells(of_cells, answers.item)
-    wide = _wide(pairs, n_formats)  # (items, 1 + formats + pairs)
-    means = _group_means(wide.T, answers.group, n_groups).T
+    by_chance = np.full(of_cells.shape, np.nan) if chance is None else chance
+    pairs, chance_pairs = (means_over_cells(own, answers.item) for own in (of_cells, by_chance))
+    wide, wide_chance = (_wide(own, n_formats) for own in (pairs, chance_pairs))
+    means, chance_means = (  # (groups, 1 + formats + pairs)
+        _group_means(own.T, answers.group, n_groups).T for own in (wide, wide_chance)
+    )
     low, high = np.full(means.shape, np.nan), np.full(means.shape, np.nan)
-    if bootstrap is not None and pairs.size:
+    if bootstrap is not None and chance is not None and pairs.size:
+        n_units = np.repeat(answers.n_units, means.shape[1])
         if resample == "item":
-            drawn = resampled_means(_by_item(answers, wide), bootstrap)
+            by_item = _by_item(answers, wide - wide_chance)
+            n_units = np.isfinite(by_item).sum(axis=0)
+            drawn = resampled_means(by_item, bootstrap)
         else:
             drawn = np.concatenate(
                 [
@@ -255,14 +296,19 @@ def _measured(
                     )
                     .swapaxes(-2, -1)
                     .reshape(len(block), -1)
-                    for block in _redrawn_pairs(answers, counted, of_cells, measure, bootstrap)
+                    for block in _redrawn_pairs(
+                        answers, counted, of_cells - by_chance, measure, bootstrap
+                    )
                 ]
             )
-        n_units = np.repeat(answers.n_units, means.shape[1])
-        ends = unit_intervals(means.ravel(), drawn, n_units, level)
+        bounds = -chance_means.ravel(), 1 - chance_means.ravel()
+        ends = unit_intervals((means - chance_means).ravel(), drawn, n_units, level, bounds)
         low, high = ends.low.reshape(means.shape), ends.high.reshape(means.shape)
     return PairMeasure(
-        pairs, wide[:, 0], *(_parts(values, n_formats) for values in (means, low, high))
+        pairs,
+        wide[:, 0],
+        wide_chance[:, 0],
+        *(_parts(values, n_formats) for values in (means, chance_means, low, high)),
     )
 
 
@@ -273,7 +319,11 @@ def _redrawn_pairs(
     measure: Callable[[Floats], Floats],
     bootstrap: Bootstrap,
 ) -> Iterator[Floats]:
-    """The measure of each item's pairs with whole units drawn anew: (resamples, items, pairs)."""
+    """How each item's pairs vary with whole units drawn anew: (resamples, items, pairs).
+
+    `of_cells` are the observed values less chance. Where answers are counted anew, what chance
+    gives is left as it is, because it moves no resample against another.
+    """
     if answers.unit is not None:
         yield from redrawn_means_over_cells(of_cells, answers.item, answers.unit, bootstrap)
         return
@@ -288,7 +338,7 @@ def _wide(pairs: Floats, n_formats: int) -> Floats:
     return np.concatenate([mean_of_defined(pairs)[..., None], others, pairs], axis=-1)
 
 
-def _parts(wide: Floats, n_formats: int) -> tuple[Floats, Floats, Floats]:
+def _parts(wide: Floats, n_formats: int) -> Parts:
     return wide[:, :1], wide[:, 1 : 1 + n_formats], wide[:, 1 + n_formats :]
 
 
@@ -320,16 +370,6 @@ def _resampled_counts(counted: CountedAnswers, bootstrap: Bootstrap) -> Iterator
         for start in range(0, len(weights), at_once):
             block = weights[start : start + at_once]
             yield np.asarray((columns @ block.T).T).reshape(len(block), *counted.counts.shape)
-
-
-def chance_means(
-    answers: FormatAnswers, test: PermutationTest | None
-) -> tuple[Floats, Floats, Floats]:
-    """What random deals give, as the means of a `PairMeasure`; NaN without a test."""
-    n_formats = len(answers.formats)
-    none = np.full((len(answers.items), n_formats * (n_formats - 1) // 2), np.nan)
-    wide = _wide(test.chance if test else none, n_formats)
-    return _parts(_group_means(wide.T, answers.group, len(answers.groups)).T, n_formats)
 
 
 def pair_names(formats: Sequence[str]) -> list[tuple[str, str]]:
