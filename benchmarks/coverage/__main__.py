@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} studies of each")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--anew", action="store_true", help="forget the studies that were judged")
-    parser.add_argument("--out", type=Path, default=FILE)
+    parser.add_argument("--out", type=Path, help="default: docs/coverage.md, where all are judged")
     asked = parser.parse_args(arguments)
     if asked.anew:
         KEPT.unlink(missing_ok=True)
@@ -34,10 +34,10 @@ def main(arguments: list[str] | None = None) -> int:
     kept = None if asked.quick else KEPT
     found = judged(chosen, studies, kept, asked.workers)
     written = text(chosen, found, studies)
-    if asked.quick or asked.names:
+    if not asked.out and (asked.quick or asked.names):
         sys.stdout.write(written)
     else:
-        asked.out.write_text(written, encoding="utf-8")
+        (asked.out or FILE).write_text(written, encoding="utf-8")
     return 0
 
 
