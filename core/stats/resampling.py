@@ -52,6 +52,12 @@ class PercentileIntervals:
     high: Floats
     n_undefined: Integers
 
+    def of_cell(self, cell: int) -> PercentileInterval:
+        """That of one coefficient."""
+        return PercentileInterval(
+            float(self.low[cell]), float(self.high[cell]), int(self.n_undefined[cell])
+        )
+
 
 def row_weights(n_rows: int, bootstrap: Bootstrap) -> Iterator[Floats]:
     """How often each row was drawn, in blocks of (resamples, rows); every line sums to n_rows.
@@ -238,10 +244,7 @@ def percentile_interval(values: Floats, level: float) -> PercentileInterval:
     >>> round(interval.low, 6), round(interval.high, 6)
     (5.0, 95.0)
     """
-    intervals = percentile_intervals(values[:, None], level)
-    return PercentileInterval(
-        float(intervals.low[0]), float(intervals.high[0]), int(intervals.n_undefined[0])
-    )
+    return percentile_intervals(values[:, None], level).of_cell(0)
 
 
 def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:

@@ -66,7 +66,9 @@ def test_correlations_of_opinions_over_items_by_hand():
 def test_ranks_are_correlated_on_request():
     found = compare(three_languages(), kind="spearman", resamples=200)["correlations"]
     assert found["r"].iloc[0] == pytest.approx(spearmanr(B_DE, B_EN).statistic)
-    assert (found["bootstrap_low"] <= found["r"] + 1e-12).all()
+    with_interval = found.dropna(subset=["bootstrap_low"])  # not where most resamples are 1
+    assert (with_interval["bootstrap_low"] <= with_interval["r"] + 1e-12).all()
+    assert len(with_interval) == 2
 
 
 def variance(yes, no, zero):

@@ -27,13 +27,13 @@ from core.stats.correlation import (
     correlation,
     correlation_difference,
     resampled_correlations,
+    resampled_r_intervals,
 )
 from core.stats.equivalence import equivalence, equivalence_verdict
 from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import Estimate, Floats, ratios
 from core.stats.resampling import (
     Bootstrap,
-    percentile_intervals,
     resampled_ratios,
     unit_intervals,
 )
@@ -102,17 +102,23 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
         for group in range(len(values.groups))
         for a, b in level_pairs(values)
     ]
+    results = [
+        correlation(table[:, a], table[:, b], kind=rules.kind, level=rules.ci_level)
+        for a, b in cells
+    ]
     low, high = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     if rules.bootstrap and cells and len(table):
         resampled = resampled_correlations(
             table, cells, rules.bootstrap, kind=rules.kind, units=values.units
         )
-        ends = percentile_intervals(resampled, rules.ci_level)
+        units_of = [len(np.unique(values.units[present[:, a] & present[:, b]])) for a, b in cells]
+        observed = np.array([result.r for result in results])
+        ends = resampled_r_intervals(observed, resampled, np.array(units_of), rules.ci_level)
         low, high = ends.low, ends.high
     rows = tables.TableRows(_correlation_spec(values, rules), values.by, rules.ci_level)
     r_of: dict[tuple[Any, ...], float] = {}
     for number, (a, b) in enumerate(cells):
-        result = correlation(table[:, a], table[:, b], kind=rules.kind, level=rules.ci_level)
+        result = results[number]
         n_items = len(set(items[present[:, a] & present[:, b]]))
         defined = math.isfinite(result.r)
         group = values.groups[a // n_levels]
@@ -211,8 +217,8 @@ def _correlation_spec(values: LevelValues, rules: PairRules) -> tables.TableSpec
                 "bootstrap",
                 f"Bootstrap {tables.LEVEL}",
                 "correlation",
-                "Percentiles over resampled items, both directions of a pair together; Efron "
-                "(1979) doi:10.1214/aos/1176344552.",
+                "By Fisher's z, with its standard error over resampled items, both directions of a "
+                "pair together, and t.",
                 of="r",
             ),
             tables.p_value(

@@ -61,7 +61,7 @@ CORRELATIONS = TableSpec(
             "bootstrap",
             "Bootstrap {level}",
             "correlation",
-            "Percentiles over resampled rows, where asked for; Efron (1979).",
+            "By Fisher's z, with its standard error over resampled rows and t; where asked for.",
             of="r",
         ),
         p_value("p", "p", "Against a correlation of 0: t with n - 2 degrees of freedom.", "r"),
