@@ -68,6 +68,9 @@ def option_form(
     shown = [option for option in analysis.options if option.name not in elsewhere]
     small = [option for option in shown if not _is_wide(option)]
     wide = [option for option in shown if _is_wide(option)]
+    seldom = [option for option in wide if isinstance(option.kind, Rows) and option.kind.seldom]
+    wide = [option for option in wide if option not in seldom]
+    more = [*small[_SHOWN:], *seldom]
     initial = {option.name: option.initial for option in analysis.options}
     if "by" in settings:
         initial["by"] = analyses.initial_groups(
@@ -82,10 +85,10 @@ def option_form(
         values |= editors[type(option.kind)].draw(study, analysis, option, answers)
     values |= _controls(analysis, study.code, small[:_SHOWN], settings, initial)
     values |= _controls(analysis, study.code, wide, settings, initial)
-    if small[_SHOWN:]:
-        changed = [o.kind.label for o in small[_SHOWN:] if settings[o.name] != initial[o.name]]
+    if more:
+        changed = [o.kind.label for o in more if settings[o.name] != initial[o.name]]
         with st.expander("More options"):  # another label would close it
-            values |= _controls(analysis, study.code, small[_SHOWN:], settings, initial)
+            values |= _controls(analysis, study.code, more, settings, initial)
         if changed:
             st.caption(f"Changed under More options: {widgets.plain(', '.join(changed))}.")
     return values

@@ -318,6 +318,8 @@ class Rows:
     label: str
     columns: tuple[tuple[str, str, Literal["text", "number"]], ...]
     help: str = ""
+    seldom: bool = False
+    """Whether it is for few studies, so that pages have it under More options."""
 
     def parse(self, text: str, _default: Any) -> tuple[tuple[str | float, ...], ...]:
         """The rows."""

@@ -284,6 +284,7 @@ NormSds = Annotated[
         help="For standard errors of scores: a subscale or 'all items', and the SD of its score as "
         "a mean per item in the group that a score is compared with. Without it the SD is that of "
         "the administrations.",
+        seldom=True,
     ),
 ]
 Resamples = Annotated[
