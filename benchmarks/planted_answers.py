@@ -140,11 +140,13 @@ def yielding_answers(generator: Generator, items: int = 60, n: int = 10) -> pd.D
     return pd.concat(parts, ignore_index=True)
 
 
-def mean_shift(first: Floats, second: Floats, n: int) -> float:
-    """Mean shift of questions whose first answers are not balanced, from its definition."""
-    before, after = 2 * first / n - 1, 2 * second / n - 1
-    shift = np.where(before >= 0, before - after, after - before)
-    return float(shift[before != 0].mean())
+def split_shift(generator: Generator, first: Floats, second: Floats, n: int) -> float:
+    """Mean shift from its definition: a random half of the first answers says its direction."""
+    half = (n + 1) // 2
+    yes = generator.hypergeometric(first.astype(int), (n - first).astype(int), half)
+    direction = np.sign(2 * yes / half - 1)
+    before, after = 2 * (first - yes) / (n - half) - 1, 2 * second / n - 1
+    return float((direction * (before - after))[direction != 0].mean())
 
 
 CORRELATION = 0.7

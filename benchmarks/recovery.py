@@ -35,7 +35,8 @@ class Effect:
 
 def _shift_of_many() -> float:
     generator = np.random.default_rng(1)
-    return planted.mean_shift(*planted.yielding_counts(generator, _MANY, ANSWERS), ANSWERS)
+    counts = planted.yielding_counts(generator, _MANY, ANSWERS)
+    return planted.split_shift(generator, *counts, ANSWERS)
 
 
 def _correlation_of_many() -> float:
@@ -87,7 +88,7 @@ EFFECTS = (
         "bias_shift",
         {"by": ()},
         "groups",
-        ("giving_way", "giving_way_low", "giving_way_high"),
+        ("corrected", "ci_low", "ci_high"),
     ),
     Effect(
         "languages: leanings correlate .70",

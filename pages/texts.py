@@ -136,13 +136,14 @@ def _ratios(counts: pd.DataFrame, study: str, lists: list[str]) -> None:
         group=group,
         levels=(first_level, second_level),
         sides=sides,
-    )
+    ).drop(columns=[f"log_{name}" for name in lists])
     st.caption(
         "Each odds ratio divides the odds of a listed word in the texts of the stereotyped group "
-        "by the odds in the other group, for each context. The score is the mean over the lists "
-        "(Jung, 2025). 1 means no difference. Empty: undefined, because a group has no such word."
+        "by the odds in the other group, for each context (Jung, 2025). 1 means no "
+        "difference. Empty: undefined, because a group has no such word. The score is the mean of "
+        "their logarithms, with half a word more in each count; 0 means no difference."
     )
-    widgets.table(scores, alt="Odds ratio of each list, and their mean, for each context")
+    widgets.table(scores, alt="Odds ratio of each list, and the score, for each context")
     widgets.download(
         "CSV of the odds ratios",
         export.frame_csv(scores),

@@ -32,8 +32,8 @@ welch <- function(x, y) {
     noncentral_t(d * size, sum(n) - 2, ci_level) / size, NA, NA, NA, test$p.value)
 }
 
-# Ends that hold for all pairs together: Games and Howell's; Bonferroni's within units, and where not
-# all pairs are compared
+# Ends that hold for all pairs together: Games and Howell's; Bonferroni's within units, and where
+# not all pairs are compared
 together <- function(test, table) {
   groups <- length(table$scores)
   n_pairs <- length(table$first)

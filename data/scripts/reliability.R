@@ -150,7 +150,7 @@ split_halves <- function(scale, x, stepped) {
   )
 }
 
-# The halves' correlation stepped up by Horst's formula, which for halves of the same number of items
+# The halves' correlation stepped up by Horst's formula, which for halves of as many items each
 # is that of Spearman and Brown. psych::splitHalf steps halves up by Rulon's formula
 # instead, whose mean over all splits is alpha; it is printed beside for comparison.
 halves_rows <- function(scale, x) {

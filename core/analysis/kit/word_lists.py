@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.stats.groups import log_odds_ratios, odds_ratio
+from core.stats.scores import row_scores
 
 TOTAL = "words"
 _WORD = re.compile(r"\w+(?:['’-]\w+)*")
@@ -85,8 +86,9 @@ def stereotype_scores(
     Returns
     -------
     pandas.DataFrame
-        One row per unit: `texts` (number of texts of both levels), and for each list `or_<list>`,
-        the odds ratio, NaN where it is undefined, and `log_<list>` (see `log_odds_ratios`).
+        One row per unit: `texts` (number of texts of both levels); for each list `or_<list>`, the
+        odds ratio, NaN where it is undefined, and `log_<list>` (see `log_odds_ratios`); and
+        `score`, the mean of these logarithms.
 
     Notes
     -----
@@ -108,7 +110,8 @@ def stereotype_scores(
         cells = [part[column].to_numpy() for part in (one, other) for column in (name, TOTAL)]
         result[f"or_{name}"] = [odds_ratio(*row) for row in zip(*cells, strict=True)]
         result[f"log_{name}"] = log_odds_ratios(*(cell.astype(np.float64) for cell in cells))
-    return result
+    logs = result[[f"log_{name}" for name in sides]].to_numpy(dtype=np.float64)
+    return result.assign(score=row_scores(logs, "listwise"))
 
 
 @dataclass(frozen=True)

@@ -658,8 +658,8 @@ def _scores(counts: pd.DataFrame, contrast: Contrast, unit: Sequence[str]) -> pd
     scored = stereotype_scores(
         counts, unit=list(unit), group="level", levels=contrast.levels, sides=sides
     )
-    kind = "or" if contrast.score == "ratio" else "log"
-    values = scored[[f"{kind}_{number}" for number in sides]].to_numpy(dtype=np.float64)
+    if contrast.score == "ratio":
+        ratios = scored[[f"or_{number}" for number in sides]].to_numpy(dtype=np.float64)
+        scored = scored.assign(score=row_scores(ratios, "listwise"))
     names = {f"or_{number}": f"or_{name}" for number, name in enumerate(contrast.lists)}
-    ratios = scored[[*unit, "texts", *names]].rename(columns=names)
-    return ratios.assign(score=row_scores(values, "listwise"))
+    return scored[[*unit, "texts", *names, "score"]].rename(columns=names)

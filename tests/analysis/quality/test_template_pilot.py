@@ -18,6 +18,7 @@ from core.charts.unexpected import template_pilot_charts
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import option_counts
 from tests.examples import few_examples
+from tests.unit_intervals import wilson_of_error
 
 NAN = float("nan")
 KINDS = {"p1": "personal", "p2": "personal", "p3": "personal", "i1": "impersonal", "free": ""}
@@ -104,7 +105,9 @@ def test_intervals_and_the_sureness_of_a_proposal_are_those_of_all_draws_of_two_
     """Draws of q1 q1, q1 q2 (twice) and q2 q2. Of the personal ones p1 has 1, .9, .8; p2 .5, .75,
     1; p3 1, .75, .5. The best is p1 or p3 (a half each), p1, and p2."""
     rows = tables(frame_of(PILOT), count=1, resamples=8000)["templates"].set_index("template")
-    assert rows.loc["p1", ["ci_low", "ci_high"]].tolist() == pytest.approx([0.8, 1.0])
+    # the interval is of 2 units whose standard error is .1
+    expected_ends = wilson_of_error(0.9, 0.1, 2)
+    assert rows.loc["p1", ["ci_low", "ci_high"]].tolist() == pytest.approx(expected_ends, abs=0.01)
     expected = {"p1": 0.25 / 2 + 0.5, "p2": 0.25, "p3": 0.25 / 2, "i1": 1.0, "free": 0.0}
     for code, share in expected.items():
         assert rows.loc[code, "chosen"] == pytest.approx(share, abs=0.02)

@@ -49,7 +49,7 @@ def rows(database, where):
     """Rows of every frame of both studies, as the engine of the database counts them."""
     factors = ("respondent", "language")
     read = {
-        "scores": (frames._item_score_keys, ()),
+        "scores": (frames._item_score_keys, (False,)),
         "administrations": (frames._administrations, ()),
         "items": (frames._items, ()),
         "counts": (frames.option_counts_expression, (factors, 7)),
