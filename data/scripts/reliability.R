@@ -83,7 +83,14 @@ stratified_row <- function(scale, x, strata) {
 # Rows with gaps, where there are any: the likeliest covariances first, then the model of them
 gaps <- "robust.two.stage"
 
-# One factor by maximum likelihood; interval by the delta method
+# The interval of ln(1 - omega) by the delta method, with t; cut at 0
+omega_interval_row <- function(scale, x, coefficient, omega) {
+  reach <- qt((1 + ci_level) / 2, nrow(x) - 1) * omega$se / (1 - omega$est)
+  ends <- 1 - (1 - omega$est) * exp(c(reach, -reach))
+  row(scale, x, coefficient, omega$est, max(ends[1], 0), ends[2])
+}
+
+# One factor by maximum likelihood
 omega_row <- function(scale, x) {
   if (ncol(x) < 3 || ncol(x) > 150) return(NULL)
   l <- paste0("l", seq_along(x))
@@ -98,7 +105,7 @@ omega_row <- function(scale, x) {
                              std.lv = TRUE, missing = if (anyNA(x)) gaps else "listwise"))
   estimates <- lavaan::parameterEstimates(fit, level = ci_level)
   omega <- estimates[estimates$lhs == "omega", ]
-  row(scale, x, "omega total", omega$est, omega$ci.lower, omega$ci.upper)
+  omega_interval_row(scale, x, "omega total", omega)
 }
 
 # Second-order model by maximum likelihood, after Schmid and Leiman; needs three subscales
@@ -128,7 +135,7 @@ omega_h_row <- function(scale, x, strata) {
   if (!lavaan::lavInspect(fit, "converged")) return(NULL)
   estimates <- lavaan::parameterEstimates(fit, level = ci_level)
   omega <- estimates[estimates$lhs == "omega", ]
-  row(scale, x, "omega hierarchical", omega$est, omega$ci.lower, omega$ci.upper)
+  omega_interval_row(scale, x, "omega hierarchical", omega)
 }
 
 # Odd against even items, and all splits; `stepped` gives the coefficient of one split.

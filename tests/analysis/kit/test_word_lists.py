@@ -81,10 +81,12 @@ def test_scores_pool_the_texts_of_a_context_and_average_the_lists():
     warm, able = (4 / 96) / (2 / 98), (2 / 98) / (1 / 99)
     assert found.loc["c1", "or_warm"] == pytest.approx(warm, abs=1e-12)
     assert found.loc["c1", "or_able"] == pytest.approx(able, abs=1e-12)
-    assert found.loc["c1", "score"] == pytest.approx((warm + able) / 2, abs=1e-12)
+    logs = math.log(4.5 / 96.5 / (2.5 / 98.5)), math.log(2.5 / 98.5 / (1.5 / 99.5))
+    assert found.loc["c1", ["log_warm", "log_able"]].tolist() == pytest.approx(logs, abs=1e-12)
+    assert found.loc["c1", "score"] == pytest.approx(sum(logs) / 2, abs=1e-12)
     assert found.loc["c1", "texts"] == 4
     assert math.isnan(found.loc["c2", "or_warm"])
-    assert math.isnan(found.loc["c2", "score"])
+    assert math.isfinite(found.loc["c2", "score"])  # half a word more in each count
 
 
 def test_units_stay_in_their_order_and_one_without_a_group_has_no_score():
@@ -106,7 +108,8 @@ def test_units_stay_in_their_order_and_one_without_a_group_has_no_score():
     )
     assert found["respondent"].tolist() == ["b", "a"]
     assert found["texts"].tolist() == [2, 1]
-    assert found["score"].tolist() == pytest.approx([1, math.nan], nan_ok=True)
+    assert found["or_warm"].tolist() == pytest.approx([1, math.nan], nan_ok=True)
+    assert found["score"].tolist() == pytest.approx([0, math.nan], nan_ok=True)
 
 
 def test_a_star_makes_the_other_entries_of_its_list_whole_words():
