@@ -136,7 +136,8 @@ def test_a_new_analysis_is_on_the_command_line(new_analysis, database, tmp_path,
     assert main([*analyze, "--option", "least=5"]) == 0
     assert out.read_text(encoding="utf-8-sig").split() == ["high", "4"]  # once in each language
     said = capfd.readouterr().err
-    assert said.startswith("everyone: 4 do.\nRows of 2 languages are analyzed together.\nGreen: ")
+    scope = "Rows are 3 respondents. Rows of 2 languages are analyzed together."
+    assert said.startswith(f"everyone: 4 do.\n{scope}\nGreen: ")
     assert "Rows are pooled over 2 languages" in said
     assert "\neveryone: ties count.\n" in said
     assert said.endswith("\neveryone: counted once.\n")
