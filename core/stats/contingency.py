@@ -14,7 +14,7 @@ from core.domain.notes import undefined_note
 from core.stats.inputs import Estimate, Floats, check_level
 from core.stats.resampling import (
     Bootstrap,
-    PercentileInterval,
+    ResampledInterval,
     resampled_ratios,
     resampling_problems,
     row_weights,
@@ -347,7 +347,7 @@ def _with_interval_of_v(
         ends = _lengths(departure, errors, result.level)
         low = min(ends[0] / scale, result.value)
         high = min(max(ends[1] / scale, result.value), 1.0)
-    interval = PercentileInterval(low, high, n_undefined)
+    interval = ResampledInterval(low, high, n_undefined)
     problems = result.problems + resampling_problems(interval, bootstrap)
     return replace(result, low=low, high=high, problems=problems)
 

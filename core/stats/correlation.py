@@ -24,7 +24,7 @@ from core.stats.inputs import (
 )
 from core.stats.resampling import (
     Bootstrap,
-    PercentileIntervals,
+    ResampledIntervals,
     resampling_problems,
     row_weights,
     unit_intervals,
@@ -156,7 +156,7 @@ def correlation(
 
 def resampled_r_intervals(
     r: Floats, resampled: Floats, n_units: int | Integers, level: float
-) -> PercentileIntervals:
+) -> ResampledIntervals:
     """Intervals of correlations from resamples of whole units, on the scale of Fisher's z.
 
     Parameters

@@ -302,10 +302,37 @@ def clustered_share_interval(
     effective = float(n_clusters)
     if 0 < share < 1:
         effective = min(n, share * (1 - share) / error**2) if error > 0 else float(n)
+    (low,), (high,) = effective_wilson_intervals(
+        np.array([share]), np.array([effective]), np.array([n_clusters - 1.0]), level=level
+    )
+    return float(low), float(high)
+
+
+def effective_wilson_intervals(
+    shares: Floats, n: Floats, df: Floats, *, level: float = 0.95
+) -> tuple[Floats, Floats]:
+    """Wilson's intervals of shares that vary as those of n independent answers, with t.
+
+    Parameters
+    ----------
+    shares, n : (shares,)
+        The shares, and their effective numbers of answers, which need not be whole.
+    df : (shares,)
+        Degrees of freedom of their standard errors; infinite for the normal quantile.
+    level : float in (0, 1)
+        Two-sided coverage.
+
+    Examples
+    --------
+    By hand, with t of 10 degrees of freedom, 2.22814, in Wilson's formula.
+
+    >>> low, high = effective_wilson_intervals(np.array([0.5]), np.array([25]), np.array([10.0]))
+    >>> low.round(4).tolist(), high.round(4).tolist()
+    ([0.2965], [0.7035])
+    """
     tail = (1 - level) / 2
-    weight = effective * float(stats.norm.isf(tail) / stats.t.isf(tail, n_clusters - 1)) ** 2
-    low, high = proportion_confint(share * weight, weight, alpha=1 - level, method="wilson")
-    return 0.0 if share == 0 else float(low), 1.0 if share == 1 else float(high)
+    weight = n * (stats.norm.isf(tail) / stats.t.isf(tail, df)) ** 2
+    return wilson_intervals(shares * weight, weight, level=level)
 
 
 def wilson_intervals(successes: Floats, n: Floats, *, level: float = 0.95) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import stats
 
+from core.stats.distributions import effective_wilson_intervals
 from core.stats.inputs import Estimate, Floats, Integers, check_level
 
 # Ours because scipy's bootstrap draws rows anew for each coefficient and takes twice as long. With
@@ -36,8 +37,8 @@ class Bootstrap:
 
 
 @dataclass(frozen=True)
-class PercentileInterval:
-    """Ends of a percentile interval, and how many resamples had no coefficient."""
+class ResampledInterval:
+    """Ends of an interval, and how many resamples had no coefficient."""
 
     low: float
     high: float
@@ -45,16 +46,16 @@ class PercentileInterval:
 
 
 @dataclass(frozen=True, eq=False)
-class PercentileIntervals:
-    """Ends of the percentile intervals of many coefficients, and how many resamples had none."""
+class ResampledIntervals:
+    """Ends of the intervals of many coefficients, and how many resamples had none."""
 
     low: Floats
     high: Floats
     n_undefined: Integers
 
-    def of_cell(self, cell: int) -> PercentileInterval:
+    def of_cell(self, cell: int) -> ResampledInterval:
         """That of one coefficient."""
-        return PercentileInterval(
+        return ResampledInterval(
             float(self.low[cell]), float(self.high[cell]), int(self.n_undefined[cell])
         )
 
@@ -230,7 +231,7 @@ def shares_among_highest(values: Floats, count: int) -> Floats:
     return shares
 
 
-def percentile_interval(values: Floats, level: float) -> PercentileInterval:
+def percentile_interval(values: Floats, level: float) -> ResampledInterval:
     """The middle `level` of resampled coefficients, from those that are defined.
 
     Efron (1979) doi:10.1214/aos/1176344552. NaN both where fewer than half the resamples have a
@@ -247,7 +248,7 @@ def percentile_interval(values: Floats, level: float) -> PercentileInterval:
     return percentile_intervals(values[:, None], level).of_cell(0)
 
 
-def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:
+def percentile_intervals(values: Floats, level: float) -> ResampledIntervals:
     """The `percentile_interval` of each column of a (resamples, cells) array.
 
     Checked against numpy.quantile, whose rule between two values it follows.
@@ -270,7 +271,7 @@ def percentile_intervals(values: Floats, level: float) -> PercentileIntervals:
         np.where(enough, _quantiles(ordered, n_defined, share), np.nan)
         for share in ((1 - level) / 2, (1 + level) / 2)
     )
-    return PercentileIntervals(low, high, n_undefined)
+    return ResampledIntervals(low, high, n_undefined)
 
 
 def unit_intervals(
@@ -279,7 +280,7 @@ def unit_intervals(
     n_units: Floats | Integers | int,
     level: float,
     bounds: Bounds | None = (0.0, 1.0),
-) -> PercentileIntervals:
+) -> ResampledIntervals:
     """Intervals of means over units, such as items, that hold where units are few.
 
     Parameters
@@ -338,7 +339,7 @@ def unit_intervals(
         low, high = observed - half, observed + half
     else:
         low, high = _within_bounds(observed, variance, g, level, bounds)
-    return PercentileIntervals(
+    return ResampledIntervals(
         np.where(enough, low, np.nan), np.where(enough, high, np.nan), n_undefined
     )
 
@@ -353,12 +354,12 @@ def _within_bounds(
     at_end = spread <= _ALIKE
     alike = variance <= (_ALIKE * width) ** 2
     n = np.where(at_end, n_units, spread * width**2 / np.where(alike, np.nan, variance))
-    tail = (1 + level) / 2
-    square = np.where(at_end, stats.norm.ppf(tail), stats.t.ppf(tail, n_units - 1)) ** 2
-    middle = (share + square / (2 * n)) / (1 + square / n)
-    half = np.sqrt(square * (spread / n + square / (4 * n**2))) / (1 + square / n)
-    low = np.where(at_end & (share < 0.5), 0.0, np.maximum(middle - half, 0.0))
-    high = np.where(at_end & (share > 0.5), 1.0, np.minimum(middle + half, 1.0))
+    low, high = effective_wilson_intervals(
+        np.where(at_end, np.round(share), share),
+        n,
+        np.where(at_end, np.inf, n_units - 1),
+        level=level,
+    )
     return lowest + width * low, lowest + width * high
 
 
@@ -378,7 +379,7 @@ def _quantiles(ordered: Floats, n_defined: Integers, share: float) -> Floats:
     return np.where(way < 0.5, first + step * way, second - step * (1 - way))
 
 
-def resampling_problems(interval: PercentileInterval, bootstrap: Bootstrap) -> tuple[str, ...]:
+def resampling_problems(interval: ResampledInterval, bootstrap: Bootstrap) -> tuple[str, ...]:
     """A sentence on resamples without a coefficient."""
     if not interval.n_undefined:
         return ()
@@ -397,7 +398,7 @@ def with_resampled_interval(result: Estimate, values: Floats, bootstrap: Bootstr
     ends = unit_intervals(
         np.array([result.value]), values[:, None], result.n, result.level, (-1.0, 1.0)
     )
-    interval = PercentileInterval(float(ends.low[0]), float(ends.high[0]), int(ends.n_undefined[0]))
+    interval = ends.of_cell(0)
     return replace(
         result,
         low=interval.low,

@@ -33,7 +33,7 @@ from core.stats.inputs import (
 )
 from core.stats.resampling import (
     Bootstrap,
-    PercentileInterval,
+    ResampledInterval,
     resampling_problems,
     row_weights,
     unit_intervals,
@@ -278,7 +278,7 @@ def _resampled_interval(
     logs = np.full(len(gaps), np.nan)
     np.log(gaps, out=logs, where=gaps > _ROUNDING)
     ends = unit_intervals(logs[-1:], logs[:-1, None], rows.n, result.level, bounds=None)
-    interval = PercentileInterval(
+    interval = ResampledInterval(
         1 - math.exp(ends.high[0]), 1 - math.exp(ends.low[0]), int(ends.n_undefined[0])
     )
     return replace(
