@@ -67,8 +67,8 @@ def test_the_numbers_are_those_of_the_other_analyses():
         ("Positive answers", leaning, "share"),
     ):
         rows = own[own["measure"] == name].set_index("entity")
-        assert rows["value"].to_dict() == table[column].to_dict()
-        assert rows["ci_low"].to_dict() == table["ci_low"].to_dict()
+        assert rows["value"].to_dict() == pytest.approx(table[column].to_dict(), abs=1e-12)
+        assert rows["ci_low"].to_dict() == pytest.approx(table["ci_low"].to_dict(), abs=1e-12)
 
 
 def test_two_items_in_two_formats_worked_by_hand():
