@@ -222,15 +222,16 @@ def item_table(
         There is not a single score, or the frame lacks one of the factors.
     """
     layouts = cells_of(item_scores, by).layouts()
+    # before the matrices, as both are as large as all scores
+    relative = relative_scores(item_scores)
+    difficulties = [column_means(layout.filled(relative)) for layout in layouts]
+    del relative
     matrices = matrices_of(layouts, scores_of(item_scores))
     if not any(matrix.n_used for matrix in matrices):
         raise NotEnoughData(
             "There are no scored answers.",
             "Check on the page Answers why no answer could be used, or collect more.",
         )
-    relative = relative_scores(item_scores)
-    difficulties = [column_means(layout.filled(relative)) for layout in layouts]
-    del relative  # as large as all scores
     rule, why = choose_missing(missing, scores_of_groups(item_scores, by), "fiml")
     rows = TableRows(ITEMS, by, ci_level)
     for matrix, difficulty in with_progress(

@@ -372,6 +372,11 @@ def default_groups(
     if not ways:
         return default
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
+    if "repetition" in ways and "repetition" not in compared:
+        # an import may have a repetition for each of half a million people
+        counted_levels = answers.n_levels(workspace.database, codes, ["repetition"], where)
+        if counted_levels.iloc[0, 0] > MOST_LEVELS:
+            columns = tuple(name for name in columns if name != "repetition")
     asked = answers.conditions(workspace.database, codes, columns, where)
     if counted:  # of several factors that an analysis compares, those of one level part nothing
         compared = [
@@ -393,7 +398,8 @@ def default_groups(
     taken = [
         name
         for name in ways
-        if name not in excluded
+        if name in asked
+        and name not in excluded
         and 1 < len(_levels_apart(workspace, codes, asked[name])) <= MOST_LEVELS
         and all(_crossed(asked, name, factor) for factor in compared)
     ]
