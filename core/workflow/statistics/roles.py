@@ -374,8 +374,8 @@ def default_groups(
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
     if "repetition" in ways and "repetition" not in compared:
         # an import may have a repetition for each of half a million people
-        counted_levels = answers.n_levels(workspace.database, codes, ["repetition"], where)
-        if counted_levels.iloc[0, 0] > MOST_LEVELS:
+        n_repetitions = answers.n_levels(workspace.database, codes, ["repetition"], where)
+        if n_repetitions.iloc[0, 0] > MOST_LEVELS:
             columns = tuple(name for name in columns if name != "repetition")
     asked = answers.conditions(workspace.database, codes, columns, where)
     if counted:  # of several factors that an analysis compares, those of one level part nothing
