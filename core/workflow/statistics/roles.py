@@ -30,6 +30,7 @@ from core.domain.factors import (
     levels_word,
 )
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS
+from core.domain.numbers import count_text, percent_text
 from core.domain.study import FACTORS, SETTINGS
 from core.domain.wide_scores import ItemScores, WideScores
 from core.stats.inputs import and_list, name_list
@@ -480,14 +481,19 @@ def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
 
 
 def averaging_notes(before: ItemScores, after: ItemScores, over: Sequence[str]) -> tuple[str, ...]:
-    """How many scores went into how many, where any were averaged."""
+    """How many scores went into how many, and how many answers without one the counts hide."""
     n_before, n_after = (int(np.isfinite(scores_of(one)).sum()) for one in (before, after))
     if n_planned(after) == n_planned(before):
         return ()
     factors = averaging_words(administrations_of(before), over).removeprefix(", averaged")
-    return (
-        f"{n_before:,} scores were averaged into {n_after:,}{factors}; counts are of the latter.",
-    )
+    note = f"{n_before:,} scores were averaged into {n_after:,}{factors}; counts are of the latter."
+    if n_missing := n_planned(before) - n_before:
+        share = percent_text(n_missing / n_planned(before), 1)
+        note += (
+            f" Before that, {count_text(n_missing, 'answer')} ({share}) had no score: a mean is of "
+            "the others, and counts as missing only where there are none."
+        )
+    return (note,)
 
 
 def cautions(

@@ -196,8 +196,8 @@ def test_the_largest_sources_and_the_coefficients_answer_the_question():
     text = sentence(generalizability(brennan_3()))
     # shares of 2.7696: .9352 33.8%, .5750 20.8%, .5528 20.0%, .4417 15.9%, .1565 5.7%, rest 3.9%
     assert text.startswith(
-        "Of the variance of an answer, 21% comes from item × context, 20% from context, 16% from "
-        "item, 6% from item × form, 4% from 2 other sources and 34% is residual "
+        "Of the variance of an answer (0 to 100), 21% comes from item × context, 20% from "
+        "context, 16% from item, 6% from item × form, 4% from 2 other sources and 34% is residual "
         "(item × context × form, chance). For scores of 10 contexts over 4 items, 2 forms, G = .64"
     )
 

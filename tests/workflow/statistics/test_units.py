@@ -47,6 +47,16 @@ def test_averaging_over_repetitions_leaves_one_row_for_each_context(workspace):
     assert table.set_index("item")["mean"].to_dict() == pytest.approx(expected.to_dict())
 
 
+def test_answers_without_a_score_are_counted_where_averages_hide_them(workspace):
+    ask(workspace, simulated(refusal_rate=0.2), repetitions=3)
+    missing = items(workspace).n_planned - items(workspace).n_used
+    found = items(workspace, over=["repetition"])
+    (note,) = (note for note in found.notes if "were averaged into" in note)
+    assert 0 < missing < 240
+    assert f"{missing} answers ({missing / 2.4:.1f}%) had no score" in note
+    assert found.n_planned - found.n_used < missing
+
+
 def test_what_is_set_side_by_side_or_compared_is_not_averaged(workspace):
     ask(workspace, repetitions=2)
     beside = items(workspace, over=["repetition"], by=("repetition",))

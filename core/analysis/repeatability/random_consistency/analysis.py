@@ -507,8 +507,8 @@ def _nothing_repeated(entropies: ItemEntropies, coding: Coding) -> NotEnoughData
     if not (entropies.n > 0).any():
         return NotEnoughData(
             "No item was answered twice under the same conditions, so nothing is repeated.",
-            "Ask in several repetitions, or count answers together wherever the group answered "
-            "the item (option 'repeats').",
+            "Ask in several repetitions, or set the option 'Answers are repeated' to 'Wherever the "
+            "group answered the item'.",
         )
     return NotEnoughData(
         "The answer formats have one option only.", "Choose answers in formats with two or more."

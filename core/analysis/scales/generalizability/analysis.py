@@ -138,7 +138,7 @@ def _shares_text(rows: Sequence[sentences.TableRow]) -> str:
     last = f"{percent_text(residual['share'])} is residual{name}"
     if not parts:
         return f"Of the variance, {last}."
-    return f"Of the variance of an answer, {', '.join(parts)} and {last}."
+    return f"Of the variance of an answer (0 to 100), {', '.join(parts)} and {last}."
 
 
 def _coefficients_text(rows: Sequence[sentences.TableRow]) -> str:
