@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from benchmarks.coverage import counts, designs, repetitions, scores
+from benchmarks.coverage import comparisons, counts, designs, repetitions, scores
 from benchmarks.coverage.cases import Case
 
 
@@ -14,6 +14,7 @@ def cases() -> Iterator[Case]:
     yield from counts.cases()
     yield from designs.cases()
     yield from repetitions.cases()
+    yield from comparisons.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -22,6 +23,9 @@ NOT_JUDGED: Mapping[str, str] = {
     "cfa.fit.rmsea_low": _RMSEA,
     "cfa.fit.rmsea_robust_low": _RMSEA,
     "cfa.fit.rmsea_scaled_low": _RMSEA,
+    "invariance.steps.rmsea_low": _RMSEA,
+    "invariance.steps.rmsea_robust_low": _RMSEA,
+    "invariance.steps.rmsea_scaled_low": _RMSEA,
     "cfa.factor_correlations.ci_low": _PAIRS_OF_CFA,
     "cfa.factor_correlations.p": _PAIRS_OF_CFA,
     "cfa.residual_covariances.ci_low": _PAIRS_OF_CFA,
@@ -86,17 +90,11 @@ NO_CASE_YET = frozenset(
     {
         "annotator_agreement",
         "cfa_comparison",
-        "dif",
-        "efa",
         "form_agreement",
         "invalid_answers",
-        "invariance",
         "loading_congruence",
-        "multitrait_matrix",
-        "norm_comparison",
         "odds_ratios",
         "preference",
-        "rater_agreement",
         "story_validity",
         "validation_report",
         "worldview",
