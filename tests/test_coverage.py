@@ -74,6 +74,18 @@ def test_an_interval_covers_lies_above_or_is_undefined_and_a_test_is_significant
     assert refused.judged(0) == {("tests.p", "", "undefined", True): 1}
 
 
+def test_adjusted_p_are_judged_together():
+    """Of ten items that are alike in two groups of 50: every p by itself, adjusted ones as one."""
+    case = next(case for case in CASES if case.title.startswith("dif: 2 x 50 people, 10 items"))
+    counts = Counter()
+    for (column, _, kind, _), count in case.judged(1).items():
+        assert kind == "significant"
+        counts[column] += count
+    assert counts["tests.p"] == 3 * 10
+    assert counts["tests.p_adjusted"] == 3
+    assert counts["items.p_total"] == 1
+
+
 def _shifted(draw):
     frame = SMALL.answers(draw)
     return frame.assign(score=frame["score"] + 9 * (frame["language"] == "en"))

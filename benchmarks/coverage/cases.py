@@ -85,9 +85,28 @@ class Case:
         tables = {table.name: table for table in result.tables}
         for column, truth in self.truths.items():
             table, name = column.split(".")
+            outcomes: Outcomes = Counter()
             for row, kind, outcome in _outcomes(tables[table], name, truth):
-                count[column, str(row.get(self.apart, "")), kind, outcome] += 1
+                outcomes[column, str(row.get(self.apart, "")), kind, outcome] += 1
+            count += _families(outcomes) if _is_adjusted(tables[table], name) else outcomes
         return count
+
+
+def _is_adjusted(table: ResultTable, name: str) -> bool:
+    """Whether a column has p that are adjusted over the rows of the table."""
+    (title,) = (column.title for column in table.columns if column.name == name)
+    return "adjusted" in title.lower()
+
+
+def _families(outcomes: Outcomes) -> Outcomes:
+    """The tests of a study as one, which is significant where any is: so adjusted p are meant."""
+    return Counter(
+        {
+            (column, apart, kind, outcome): 1
+            for column, apart, kind, outcome in outcomes
+            if outcome or not outcomes[column, apart, kind, True]
+        }
+    )
 
 
 def _outcomes(

@@ -14,7 +14,8 @@ functions of the product ({studies} studies of each design), and it is counted h
 interval of 95 % covers the truth, and how often a test at .05 is significant where nothing
 differs. Where the truth is the lowest possible value, such as a distance of 0, it is counted how
 often the interval lies wholly above it (2.5 % are promised). A row of a table is judged for
-itself; rows of the same study are not independent. Analyses that are not below have not been judged
+itself; rows of the same study are not independent. Of adjusted p it is counted how often any of a
+study is significant, as that is what they promise. Analyses that are not below have not been judged
 with so many studies yet.
 """
 BOUNDS: Mapping[Kind, tuple[float, float]] = {
