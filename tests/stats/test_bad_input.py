@@ -38,7 +38,7 @@ from core.stats.groups import (
     welch_t,
 )
 from core.stats.irt.dif import differential_item_functioning, purified_dif
-from core.stats.irt.graded_response import graded_response, scale_information, trait_reliability
+from core.stats.irt.item_response import item_response, scale_information, trait_reliability
 from core.stats.normality import normality, univariate_shapiro
 from core.stats.ordered.polychoric import ordered_moments, polychoric
 from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
@@ -133,7 +133,7 @@ def every_other(table):
 
 
 def graded(table):
-    fit = graded_response(table, names(table), max_iterations=60)
+    fit = item_response(table, names(table), max_iterations=60)
     assert np.isfinite(scale_information(fit.items, np.linspace(-3, 3, 7))).all()
     return fit, trait_reliability(fit)
 

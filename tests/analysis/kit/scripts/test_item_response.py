@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.groups.dif import dif
-from core.analysis.items.graded_response import graded_response
+from core.analysis.items.graded_response.analysis import graded_response
 from core.analysis.kit.registry import all_analyses
 from tests.analysis.kit.scripts.running import HOSTILE, needs_r, run_python, run_r, written
 from tests.analysis.score_frames import item_scores
