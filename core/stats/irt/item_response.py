@@ -87,9 +87,19 @@ class ItemResponseFit:
     doubts: tuple[str, ...]  # those of the problems that make estimates doubtful
     codes: Integers  # (rows used, items) options counted from 0; -1 without an answer
     has_answers: Booleans  # (rows given,) which of them are used
-    parameters: Floats  # (items, parameters) of the model
     posterior: Floats  # (rows used, points) of the trait
     grid: TraitGrid
+
+    @property
+    def parameters(self) -> Floats:
+        """As models take those of items: (items, parameters), -inf where padded."""
+        n_slopes = max(len(item.slopes) for item in self.items)
+        n_intercepts = max(len(item.intercepts) for item in self.items)
+        parameters = np.full((len(self.items), n_slopes + n_intercepts), -np.inf)
+        for row, item in zip(parameters, self.items, strict=True):
+            row[: len(item.slopes)] = item.slopes
+            row[n_slopes : n_slopes + len(item.intercepts)] = item.intercepts
+        return parameters
 
 
 def _response_items(
@@ -274,7 +284,6 @@ def item_response(
         doubts=doubts,
         codes=codes,
         has_answers=has_answers,
-        parameters=maximum.parameters,
         posterior=posterior,
         grid=grid,
     )

@@ -81,9 +81,8 @@ def item_fit(fit: ItemResponseFit, adjust: Adjustment = "holm") -> tuple[ItemFit
         problem = "no row answered all items"
     if problem:
         return (ItemFit(len(codes), math.nan, 0, math.nan, math.nan, math.nan, problem),) * n_items
-    model = MODELS[fit.model]
-    tests = []
-    sums = codes.sum(axis=1)
+    one_slope = MODELS[fit.model].one_slope
+    tests, sums = [], codes.sum(axis=1)
     for item, expected in _expected_shares(fit):
         n_scores, n_options = expected.shape
         cells = np.bincount(sums * n_options + codes[:, item], minlength=n_scores * n_options)
@@ -92,7 +91,7 @@ def item_fit(fit: ItemResponseFit, adjust: Adjustment = "holm") -> tuple[ItemFit
         value, n_cells, n_groups = _chi_square(
             *(_with_all_options(table[1:-1], n_options - 2) for table in (observed, counts))
         )
-        n_parameters = int(np.isfinite(fit.parameters[item]).sum()) - model.one_slope
+        n_parameters = fit.items[item].parameters.size - one_slope
         tests.append((item, value, n_cells - n_groups - n_parameters))
     tests.sort()
     p = np.array([chi2.sf(value, df) if df > 0 else math.nan for _, value, df in tests])

@@ -19,7 +19,7 @@ from core.analysis.kit.registry import Choice, Number, Switch, analysis
 from core.analysis.kit.results import Findings, scale_of_group, score_result
 from core.analysis.kit.rows import administrations_of
 from core.analysis.kit.scores import administration_labels
-from core.analysis.kit.scripts.item_response import graded_response_files
+from core.analysis.kit.scripts.item_response import item_response_files
 from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
@@ -98,8 +98,9 @@ def _graded_response_scripts(
     seed: Seed = 1,
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `graded_response`."""
-    return graded_response_files(
+    return item_response_files(
         scale_groups(item_scores, by),
+        model=irt_model,
         limit=limit,
         levels=levels,
         points=points,
