@@ -15,8 +15,10 @@ from scipy.stats import norm
 
 from core.stats.inputs import Floats, Integers
 from core.stats.irt.response_models import ResponseModel
+from core.stats.ordered.answer_options import NO_ANSWER
 
-_ROWS_AT_ONCE = 128  # bounds memory, not results
+_ROWS_AT_ONCE = 4096  # bounds memory, not results
+_NEGLIGIBLE = 1e-16  # posterior of a point below which a row adds nothing there
 GRADIENT_TOLERANCE = 1e-4  # largest slope of the log-likelihood at its maximum
 _NEWTON_FROM_RISE = (
     0.05  # rise of the log-likelihood in one EM step below which Newton's method is tried
@@ -116,7 +118,7 @@ class Search:
         largest_gradient = float(np.abs(now.gradient).max())
         covariance = None
         if largest_gradient <= GRADIENT_TOLERANCE and not self._ran_away(parameters):
-            information = self.observed_information(parameters, now)
+            information = self.observed_information(chosen, parameters, now)
             if _is_positive_definite(information):
                 free, of_free = self._by_free(parameters), np.linalg.inv(information)
                 covariance = np.asarray(of_free if free is None else free @ of_free @ free.T)
@@ -142,29 +144,40 @@ class Search:
         gradient = self._reduced(gradient[np.isfinite(parameters)], parameters)
         return Expectation(float(of_row.sum()), posterior, counts, gradient)
 
-    def observed_information(self, parameters: Floats, now: Expectation) -> Floats:
+    def observed_information(self, chosen: Floats, parameters: Floats, now: Expectation) -> Floats:
         """Information in the answers about the free parameters, item after item: a square matrix.
 
         Louis (1982): information if the trait were observed, less the covariance of each row's
-        score over its own posterior, summed over rows.
+        score over its own posterior, summed over rows. The products of scores at a point follow
+        from how many rows, by their posterior, chose each pair of options.
         """
-        codes, terms = self.codes, self.model.terms(parameters, self.grid.points)
-        free = np.isfinite(parameters).ravel()
+        terms = self.model.terms(parameters, self.grid.points)
         complete = block_diag(*terms.information(now.counts))
-        by_parameter = terms.by_parameter().transpose(0, 1, 3, 2)
-        # no answer is coded -1, the last place, which holds zeros
-        scores = np.concatenate([by_parameter, np.zeros_like(by_parameter[:, :1])], axis=1)
-        lost = np.zeros((int(free.sum()), int(free.sum())))
-        for start in range(0, codes.shape[0], _ROWS_AT_ONCE):
+        by_parameter = np.moveaxis(terms.by_parameter(), 3, 0)  # points first
+        n_points, n_items, n_options, n_parameters = by_parameter.shape
+        size = n_items * n_parameters
+        lost = np.zeros((size, size))
+        answers = np.maximum(self.codes, 0)[:, :, None, None]
+        for start in range(0, len(chosen), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            score = scores[np.arange(codes.shape[1]), codes[rows]].transpose(0, 2, 1, 3)
-            score = score.reshape(*score.shape[:2], -1)[:, :, free]
-            posterior = now.posterior[rows]
-            mean = (posterior[:, None, :] @ score)[:, 0]
-            score *= np.sqrt(posterior)[:, :, None]
-            flat = score.reshape(-1, score.shape[2])
-            lost += flat.T @ flat - mean.T @ mean
-        return self._reduced(complete[np.ix_(free, free)] - lost, parameters)
+            mean = now.posterior[rows] @ by_parameter.reshape(n_points, -1)
+            mean = mean.reshape(-1, n_items, n_options, n_parameters)
+            mean = np.take_along_axis(mean, answers[rows], axis=2)[:, :, 0]
+            mean[self.codes[rows] == NO_ANSWER] = 0.0
+            flat = mean.reshape(-1, size)
+            lost -= flat.T @ flat
+        for of_options, weights in zip(by_parameter, now.posterior.T, strict=True):
+            pairs = np.zeros((n_items * n_options,) * 2)
+            near = np.flatnonzero(weights > _NEGLIGIBLE)
+            for start in range(0, len(near), _ROWS_AT_ONCE):
+                some = near[start : start + _ROWS_AT_ONCE]
+                weighed = chosen[some] * np.sqrt(weights[some, None])
+                pairs += weighed.T @ weighed
+            left = of_options.transpose(0, 2, 1) @ pairs.reshape(n_items, n_options, -1)
+            left = left.reshape(size, n_items, n_options).transpose(1, 0, 2)
+            lost += (left @ of_options).transpose(1, 0, 2).reshape(size, size)
+        free = np.isfinite(parameters).ravel()
+        return self._reduced((complete - lost)[np.ix_(free, free)], parameters)
 
     def _em_step(self, parameters: Floats, now: Expectation) -> Floats:
         """The M step: two of Newton's steps in each item, given what is expected at each point.
@@ -199,7 +212,7 @@ class Search:
         self, chosen: Floats, parameters: Floats, now: Expectation
     ) -> tuple[Floats, Expectation] | None:
         """Newton's step; None where it does not raise the likelihood."""
-        information = self.observed_information(parameters, now)
+        information = self.observed_information(chosen, parameters, now)
         if not _is_positive_definite(information):
             return None
         step = self._solved(information, now.gradient, parameters)

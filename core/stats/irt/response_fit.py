@@ -297,7 +297,7 @@ def _standardized_likelihood(
         chance = np.where(padding, 0.0, np.exp(log_chance))
         answered = (rows != NO_ANSWER).T
         mean = (chance * log_chance).sum(axis=1)
-        variance = (chance * log_chance**2).sum(axis=1) - mean**2
+        variance = ((chance * log_chance**2).sum(axis=1) - mean**2).clip(min=0)
         of_answer = np.take_along_axis(log_chance, rows.T[:, None].clip(min=0), axis=1)[:, 0]
         difference = np.where(answered, of_answer - mean, 0.0).sum(axis=0)
         spread = np.sqrt(np.where(answered, variance, 0.0).sum(axis=0))
