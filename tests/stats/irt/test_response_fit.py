@@ -110,6 +110,12 @@ def test_item_fit_is_undefined_with_the_reason():
     (thin, *_) = item_fit(replace(fit, codes=few))
     assert (thin.n, thin.df) == (8, 0)
     assert "too few sum scores" in thin.problem
+    few[:119] = fit.codes[:119]
+    (below, *_) = item_fit(replace(fit, codes=few))
+    assert (below.df > 0, below.problem) == (True, "p needs 120 rows with all items")
+    assert np.isnan([below.p, below.p_adjusted]).all()
+    few[119] = fit.codes[119]
+    assert np.isfinite(item_fit(replace(fit, codes=few))[0].p_adjusted)
 
 
 def test_item_fit_takes_complete_rows_only():

@@ -121,9 +121,10 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             return f"{scale}undefined (the search found no maximum, or too few answers)"
         of_items = count_text(len(slopes), "item")
         if "a" in items[group][0]:
-            steepness = [of_item[0] for of_item in slopes]
-            low, high = map(sentences.decimal_text, (min(steepness), max(steepness)))
-            about = f"{of_items} with a from {low} to {high}"
+            steepness = sorted({of_item[0] for of_item in slopes})
+            low, high = map(sentences.decimal_text, (steepness[0], steepness[-1]))
+            alike = len(slopes) > len(steepness) == 1
+            about = f"{of_items} with {f'one a of {low}' if alike else f'a from {low} to {high}'}"
         else:
             in_order = sum(list(of_item) == sorted(of_item) for of_item in slopes)
             about = (
