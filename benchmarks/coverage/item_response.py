@@ -62,10 +62,12 @@ DESIGNS = (
 def cases() -> Iterator[Case]:
     """Tests of items and of persons, all of which fit."""
     for design in DESIGNS:
+        # the simulated rows of each study take long; so many persons are as many tests
+        with_persons = design.persons == 200
         yield Case(
             design.title,
             "graded_response",
             design.answers,
-            {"item_fit.p": NULL, "person_fit.p": NULL},
-            {"irt_model": design.model, "person_fit": True},
+            {"item_fit.p": NULL, **({"person_fit.p": NULL} if with_persons else {})},
+            {"irt_model": design.model, "person_fit": with_persons},
         )

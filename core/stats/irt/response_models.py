@@ -38,7 +38,7 @@ class OptionTerms(ABC):
 
 
 class ResponseModel(ABC):
-    """A model of all items of a scale; see the functions of `MODELS` for what tells them apart."""
+    """How the options of an item depend on the trait, for all items of a scale at once."""
 
     one_slope = False
     """Whether all items share their slope."""
@@ -83,13 +83,9 @@ class ResponseModel(ABC):
 class _GradedTerms(OptionTerms):
     """By the two logits that bound each option."""
 
+    log_probability: Floats
     categories: CategoryTerms
     points: Floats
-
-    @property
-    def log_probability(self) -> Floats:  # type: ignore[override]
-        """Of each option."""
-        return self.categories.log_probability
 
     def by_parameter(self) -> Floats:
         """Through the upper and the lower logit."""
@@ -145,9 +141,8 @@ class _Graded(ResponseModel):
         # an option that only pads gets the whole range: log chance 0, no derivative
         upper[np.isneginf(upper)] = np.inf
         shift = parameters[:, :1, None] * points
-        return _GradedTerms(
-            category_terms(upper[:, :, None] + shift, lower[:, :, None] + shift), points
-        )
+        categories = category_terms(upper[:, :, None] + shift, lower[:, :, None] + shift)
+        return _GradedTerms(categories.log_probability, categories, points)
 
     def starting_values(self, codes: Integers) -> Floats:
         """Slopes from the first principal component, intercepts from how often each is chosen.
