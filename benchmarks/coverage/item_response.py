@@ -62,8 +62,8 @@ DESIGNS = (
 def cases() -> Iterator[Case]:
     """Tests of items and of persons, all of which fit."""
     for design in DESIGNS:
-        # the simulated rows of each study take long; so many persons are as many tests
-        with_persons = design.persons == 200
+        # the simulated rows of each study take long, and persons are as many tests
+        with_persons = design.model == "graded"
         yield Case(
             design.title,
             "graded_response",
