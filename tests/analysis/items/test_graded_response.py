@@ -268,7 +268,14 @@ def test_every_model_has_a_sentence_curves_and_help_beside_its_numbers(model):
         assert set(bare) <= {"respondent", "subscale", "item"}
     analysis = by_name("graded_response")
     ((_, sentence, _),) = analysis.answer(result)
-    assert "4 items" in sentence
+    rows = tables(result)["items"]
+    if model == "nominal":
+        in_order = sum(row["a1"] > 0 and not row["a2"] <= row["a1"] for _, row in rows.iterrows())
+        assert f"options of {in_order} of 4 items rise" in sentence
+    else:
+        ends = f"{rows['a'].min():.2f}", f"{rows['a'].max():.2f}"
+        about = f"one a of {ends[0]}," if model == "partial_credit" else "a from {} to {},"
+        assert f"4 items with {about.format(*ends)}" in sentence
     curves = analysis.charts(result, "light")[0].table
     sums = curves.groupby(["item", "trait"])["probability"].sum()
     np.testing.assert_allclose(sums, 1)
