@@ -151,11 +151,11 @@ def pingouin_alpha(*, file: str, repeats: int) -> Mapping[str, Any]:
 
 def graded(*, file: str) -> Mapping[str, Any]:
     """A graded response model, fitted once."""
-    from core.stats.irt.graded_response import graded_response
+    from core.stats.irt.item_response import item_response
 
     items, scores = _scores(file)
     with Stopwatch() as watch:
-        result = graded_response(scores, items)
+        result = item_response(scores, items)
     if not result.converged:
         raise RuntimeError("the graded response model did not converge")
     numbers = {f"discrimination:{item.name}": item.discrimination for item in result.items}

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from benchmarks.coverage import comparisons, counts, designs, repetitions, scores
+from benchmarks.coverage import (
+    comparisons,
+    counts,
+    designs,
+    item_response,
+    repetitions,
+    scores,
+)
 from benchmarks.coverage.cases import Case
 
 
@@ -15,6 +22,7 @@ def cases() -> Iterator[Case]:
     yield from designs.cases()
     yield from repetitions.cases()
     yield from comparisons.cases()
+    yield from item_response.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -34,6 +42,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "generalizability.components.ci_low": "In points of 0 to 100; the shares are judged.",
     "bias_shift.groups.share_low": "Of few decided questions; its truth depends on all chances.",
     "bias_shift.questions.ci_low": "Of one question, given the direction of its first answers.",
+    "graded_response.item_fit.p_adjusted": "Of all items of a scale at once; p itself is judged.",
     "cfa.loadings.p": "Loadings of 0 are not simulated; the intervals are judged.",
     **dict.fromkeys(
         (
@@ -102,7 +111,5 @@ NO_CASE_YET = frozenset(
 )
 """Analyses that show intervals or tests and have no case yet."""
 
-NO_PROMISE = frozenset(
-    {"cfa_check", "graded_response", "item_map", "option_distribution", "score_distribution"}
-)
+NO_PROMISE = frozenset({"cfa_check", "item_map", "option_distribution", "score_distribution"})
 """Analyses that show neither intervals nor tests."""

@@ -1,4 +1,4 @@
-"""Curves: graded response model, item and test information, and eigenvalues with chance."""
+"""Curves: item response models, item and test information, and eigenvalues with chance."""
 
 from __future__ import annotations
 
@@ -37,9 +37,10 @@ from core.charts.panels import (
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.stats.inputs import name_list
-from core.stats.irt.graded_response import option_curves
+from core.stats.irt.item_response import option_curves
+from core.stats.irt.response_models import ModelName
 
-# Curves of the graded response model: options of an item, information of a subscale.
+# Curves of item response models: options of an item, information of a subscale.
 
 MAX_ITEMS = 12
 _ACROSS = 3  # items in a row of small charts
@@ -70,31 +71,34 @@ def graded_response_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart,
 def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Small charts of the first items, one picture for each group and subscale."""
     names = [column.name for column in table.columns]
-    b = [name for name in names if name[0] == "b" and name[1:].isdigit()]
-    columns = ("subscale", "item", "options", "n", "a", *b, "converged")
-    frame = chart_rows(table, columns)
+    model: ModelName = "graded" if "b1" in names else "partial_credit"
+    model = "nominal" if "c1" in names else model
+    slopes = [name for name in names if re.fullmatch(r"a\d*", name)]
+    places = [name for name in names if re.fullmatch(r"[bsc]\d+", name)]
+    frame = chart_rows(table, ("subscale", "item", "options", "n", *slopes, *places, "converged"))
     frame["set"] = frame["group"] + "\n" + frame["subscale"]
-    frame = frame[frame["converged"].astype(bool) & frame["a"].notna()]
+    frame = frame[frame["converged"].astype(bool) & frame[slopes[0]].notna()]
     several = len(set(frame["group"])) > 1
 
     def draw(_: str, rows: pd.DataFrame) -> Chart:
         group, subscale = rows["group"].iloc[0], rows["subscale"].iloc[0]
-        room = MAX_MARKS // (_POINTS * (rows[b].notna().sum(axis=1).max() + 1))
+        room = MAX_MARKS // (_POINTS * (rows[places].notna().sum(axis=1).max() + 1))
         items = rows.head(min(MAX_ITEMS, max(room, 1)))
         names = [name for name in (subscale, group if several else "") if name]
         title = " · ".join(["Option curves", *names])
-        curves = _curves(items, b)
+        curves = _curves(items, model, slopes, places)
         left_out = (
             f" Only the first {len(items)} of {len(rows)} items are drawn."
             if len(rows) > len(items)
             else ""
         )
-        steepest = items.loc[[items["a"].abs().idxmax()]].iloc[0]
+        steepest = items.loc[[items[slopes].abs().max(axis=1).idxmax()]].iloc[0]
         words = (
             f"Curves of the chance of each score over the trait, {group}, {subscale or 'items'}: "
             f"{count_text(len(items), 'item')}, n up to "
             f"{count_text(largest_count(items['n']), 'administration')}; a from "
-            f"{short_number(float(items['a'].min()))} to {short_number(float(items['a'].max()))}, "
+            f"{short_number(float(np.nanmin(items[slopes])))} to "
+            f"{short_number(float(np.nanmax(items[slopes])))}, "
             f"steepest {steepest['item']}.{left_out}"
         )
         return Chart(title, _small_charts(curves, list(items["item"]), title, theme), words, curves)
@@ -102,13 +106,17 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     return charts_by(frame, "set", draw)
 
 
-def _curves(items: pd.DataFrame, b: list[str]) -> pd.DataFrame:
-    """Chance of each score of each item over the trait (Samejima's model)."""
+def _curves(
+    items: pd.DataFrame, model: ModelName, slopes: list[str], places: list[str]
+) -> pd.DataFrame:
+    """Chance of each score of each item over the trait."""
     trait = np.linspace(-_LIMIT, _LIMIT, _POINTS)
     parts = []
     for row in items.to_dict("records"):
-        limits = np.array([row[name] for name in b if not math.isnan(row[name])])
-        chances = option_curves(row["a"], limits, trait)
+        of_slopes, of_places = (
+            [row[name] for name in names if not math.isnan(row[name])] for names in (slopes, places)
+        )
+        chances = option_curves(model, of_slopes, of_places, trait)
         options = re.split(r", | and ", str(row["options"]))  # as core.stats lists them
         for number in range(chances.shape[1]):
             option = options[number] if number < len(options) else str(number + 1)

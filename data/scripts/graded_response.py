@@ -1,4 +1,4 @@
-"""Graded response model with numpy and scipy, by marginal maximum likelihood.
+"""Item response models with numpy and scipy, by marginal maximum likelihood.
 
 Reads data.csv, scales.csv and settings.csv from the folder of this file, and needs shared.py. The
 scripts integrate by Gauss and Hermite's rule, Inkblot over equally spaced points from -6 to 6.
@@ -20,96 +20,198 @@ from shared import (
 )
 
 
-class Model:
-    """The graded response model of one table of answers."""
+def graded(item, points):
+    """Log chance of each option at each point, and its slope by a and intercepts of the item."""
+    edges = np.r_[np.inf, item[1:], -np.inf][:, None] + item[0] * points
+    log_chances, by_upper, by_lower = log_between(edges[:-1], edges[1:])
+    slope = np.zeros((len(item), *log_chances.shape))
+    slope[0] = (by_upper + by_lower) * points
+    for k in range(1, len(item)):
+        slope[k, k] = by_upper[k]
+        slope[k, k - 1] = by_lower[k - 1]
+    return log_chances, slope
 
-    def __init__(self, x, points, log_weights):
-        self.points, self.log_weights = points, log_weights
+
+def linear(design, item):
+    """The same where the log odds of an option are a design times the parameters of the item."""
+    log_odds = np.tensordot(item, design, 1)
+    log_chances = log_odds - special.logsumexp(log_odds, axis=0)
+    return log_chances, design - (np.exp(log_chances) * design).sum(axis=1, keepdims=True)
+
+
+def partial_credit(item, points):
+    """Log odds of option k against the lowest: k times a times the trait, and an intercept."""
+    size = len(item)
+    design = np.zeros((size, size, len(points)))
+    design[0] = np.arange(size)[:, None] * points
+    design[range(1, size), range(1, size)] = 1
+    return linear(design, item)
+
+
+def nominal(item, points):
+    """Log odds of option k against the lowest: a slope of its own times the trait, an intercept."""
+    steps = len(item) // 2
+    design = np.zeros((2 * steps, steps + 1, len(points)))
+    design[range(steps), range(1, steps + 1)] = points
+    design[range(steps, 2 * steps), range(1, steps + 1)] = 1
+    return linear(design, item)
+
+
+TERMS = {
+    "graded": graded,
+    "partial_credit": partial_credit,
+    "generalized_partial_credit": partial_credit,
+    "nominal": nominal,
+}
+
+
+class Model:
+    """An item response model of one table of answers."""
+
+    def __init__(self, x, points, log_weights, name):
+        self.points, self.log_weights, self.name = points, log_weights, name
+        self.terms = TERMS[name]
         self.codes = []
         for column in x.T:
             known = ~np.isnan(column)
             codes = np.full(len(column), -1)
             codes[known] = np.unique(np.round(column[known], 10), return_inverse=True)[1]
             self.codes.append(codes)
-        self.sizes = [codes.max() + 1 for codes in self.codes]
+        sizes = [codes.max() + 1 for codes in self.codes]
         self.chosen = np.hstack(
             [
                 codes[:, None] == np.arange(size)
-                for codes, size in zip(self.codes, self.sizes, strict=True)
+                for codes, size in zip(self.codes, sizes, strict=True)
             ]
         ).astype(float)
-        self.ends = np.cumsum(self.sizes)[:-1]
+        self.option_ends = np.cumsum(sizes)[:-1]
+        self.widths = [2 * (size - 1) if name == "nominal" else size for size in sizes]
+        self.ends = np.cumsum(self.widths)[:-1]
+        # derivative of the parameters of items by the free ones: one slope may be that of all
+        self.by_free = np.eye(sum(self.widths))
+        if name == "partial_credit":
+            slopes = [0, *self.ends]
+            others = np.delete(self.by_free, slopes, axis=1)
+            self.by_free = np.column_stack([self.by_free[:, slopes].sum(axis=1), others])
 
     def expected(self, parameters):
-        """Log-likelihood, posterior of each row, and slope by a and intercepts of each item."""
-        terms = []
-        for item in np.split(parameters, self.ends):
-            edges = np.r_[np.inf, item[1:], -np.inf][:, None] + item[0] * self.points
-            terms.append(log_between(edges[:-1], edges[1:]))
+        """Log-likelihood, posterior of each row, and slope by the parameters of each item."""
+        terms = [self.terms(item, self.points) for item in np.split(parameters, self.ends)]
         joint = self.chosen @ np.vstack([term[0] for term in terms]) + self.log_weights
         of_row = special.logsumexp(joint, axis=1, keepdims=True)
         posterior = np.exp(joint - of_row)
-        counts = np.split(self.chosen.T @ posterior, self.ends)
-        slope = []
-        for (_, by_upper, by_lower), count in zip(terms, counts, strict=True):
-            by_edge = (count * by_upper)[1:] + (count * by_lower)[:-1]
-            slope.append(np.r_[by_edge.sum(axis=0) @ self.points, by_edge.sum(axis=1)])
+        counts = np.split(self.chosen.T @ posterior, self.option_ends)
+        slope = [np.tensordot(by, count, 2) for (_, by), count in zip(terms, counts, strict=True)]
         return of_row.sum(), posterior, np.concatenate(slope)
 
-    def natural(self, free):
-        """A and intercepts, which fall, from free numbers."""
+    def natural(self, search):
+        """The parameters of items from the numbers searched for; graded intercepts fall."""
+        if self.name != "graded":
+            return self.by_free @ search
         return np.concatenate(
             [
                 np.r_[item[0], ordered_thresholds(item[1], item[2:])]
-                for item in np.split(free, self.ends)
+                for item in np.split(search, self.ends)
             ]
         )
 
-    def misfit(self, free):
-        """Minus the log-likelihood, and its slope by the free numbers."""
-        value, _, slope = self.expected(self.natural(free))
-        parts = zip(np.split(free, self.ends), np.split(slope, self.ends), strict=True)
+    def misfit(self, search):
+        """Minus the log-likelihood, and its slope by the numbers searched for."""
+        value, _, slope = self.expected(self.natural(search))
+        if self.name != "graded":
+            return -value, -self.by_free.T @ slope
+        parts = zip(np.split(search, self.ends), np.split(slope, self.ends), strict=True)
         return -value, -np.concatenate(
             [np.r_[by[0], back_to_gaps(by[1:], item[2:])] for item, by in parts]
         )
 
-    def fit(self):
-        """A and intercepts where the likelihood is greatest, their covariances, and whether."""
+    def start(self):
+        """Numbers to search from: slopes by the sign of the item, intercepts by frequencies."""
         start = []
         total = sum((codes - codes.mean()) / codes.std() for codes in self.codes)
         for codes in self.codes:
-            known = codes[codes >= 0]
-            thresholds = special.logit(1 - (np.bincount(known) / len(known)).cumsum()[:-1])
+            shares = np.bincount(codes[codes >= 0]) / (codes >= 0).sum()
             sign = 1 if np.cov(codes, total)[0, 1] >= 0 else -1
-            start.append(np.r_[sign, thresholds[0], np.log(-np.diff(thresholds))])
+            if self.name == "graded":
+                thresholds = special.logit(1 - shares.cumsum()[:-1])
+                start.append(np.r_[sign, thresholds[0], np.log(-np.diff(thresholds))])
+                continue
+            slopes = sign * 0.5 * np.arange(1, len(shares)) if self.name == "nominal" else sign / 2
+            start.append(np.r_[slopes, np.log(shares[1:] / shares[0])])
+        if self.name != "partial_credit":
+            return np.concatenate(start)
+        return np.r_[0.5, np.concatenate([item[1:] for item in start])]
+
+    def slopes(self, item):
+        """How many of the parameters of an item, the first ones, are slopes."""
+        return len(item) // 2 if self.name == "nominal" else 1
+
+    def direction(self, parameters):
+        """Above 0 where most scores rise with the trait."""
+        total = 0
+        for item in np.split(parameters, self.ends):
+            slopes = item[: self.slopes(item)]
+            weights = np.arange(1, len(slopes) + 1) - len(slopes) / 2
+            total += slopes @ weights
+        return total
+
+    def fit(self):
+        """Parameters where the likelihood is greatest, their covariances, and whether."""
         search = optimize.minimize(
             self.misfit,
-            np.concatenate(start),
+            self.start(),
             jac=True,
             method="BFGS",
             options={"gtol": 1e-5, "maxiter": 5000},
         )
         maximum = self.natural(search.x)
-        # the trait points the way most discriminations do
-        if sum(item[0] for item in np.split(maximum, self.ends)) < 0:
-            maximum = np.concatenate(
-                [np.r_[-item[0], item[1:]] for item in np.split(maximum, self.ends)]
-            )
-        information = numerical_information(lambda at: self.expected(at)[2], maximum)
-        usable = np.abs(self.expected(maximum)[2]).max() < 1e-2
-        # items that repeat each other have no maximum: a grows without limit
-        steepest = max(abs(item[0]) for item in np.split(maximum, self.ends))
+        turned = []
+        for item in np.split(maximum, self.ends):
+            slopes = self.slopes(item)
+            turned.append(np.r_[-item[:slopes], item[slopes:]])
+        if self.direction(maximum) < 0:
+            maximum = np.concatenate(turned)
+        free = np.linalg.pinv(self.by_free) @ maximum
+        information = numerical_information(
+            lambda at: self.by_free.T @ self.expected(self.by_free @ at)[2], free
+        )
+        usable = np.abs(self.expected(maximum)[2] @ self.by_free).max() < 1e-2
+        # items that repeat each other have no maximum: a slope grows without limit
+        steepest = max(
+            np.abs(item[: self.slopes(item)]).max() for item in np.split(maximum, self.ends)
+        )
         usable = usable and steepest < 30 and np.linalg.eigvalsh(information)[0] > 0
-        covariance = np.linalg.inv(information) if usable else np.full(information.shape, NAN)
-        return maximum, covariance, usable
+        covariance = np.full(information.shape, NAN)
+        if usable:
+            covariance = np.linalg.inv(information)
+        return maximum, self.by_free @ covariance @ self.by_free.T, len(free), usable
 
+    def reported(self, item, part):
+        """Names, values and standard errors of the parameters of an item, as Inkblot gives them."""
+        if self.name == "nominal":
+            steps = len(item) // 2
+            names = [f"{kind}{k}" for kind in "ac" for k in range(1, steps + 1)]
+            return names, item, np.sqrt(np.diag(part))
+        a, intercepts = item[0], item[1:]
+        # thresholds are -intercept / a; steps, -difference of neighboring intercepts / a
+        steps = np.eye(len(intercepts))
+        if self.name != "graded":
+            steps -= np.eye(len(intercepts), k=-1)
+        b = -steps @ intercepts / a
+        turn = np.vstack([np.eye(len(item))[0], np.column_stack([-b / a, steps / -a])])
+        kind = "b" if self.name == "graded" else "s"
+        names = ["a", *(f"{kind}{k}" for k in range(1, len(item)))]
+        return names, np.r_[a, b], np.sqrt(np.diag(turn @ part @ turn.T))
 
-def information(item, trait):
-    """Information of one item at levels of the trait."""
-    edges = np.r_[np.inf, item[1:], -np.inf][:, None] + item[0] * trait
-    reached = special.expit(edges)
-    chances = np.exp(log_between(edges[:-1], edges[1:])[0])
-    return item[0] ** 2 * (chances * (1 - reached[:-1] - reached[1:]) ** 2).sum(axis=0)
+    def information(self, item, trait):
+        """Information of one item at levels of the trait."""
+        log_chances, slope = self.terms(item, trait)
+        steps = np.arange(1, len(item))
+        weights = {"graded": item[0] + 0 * steps, "nominal": item[: len(item) // 2]}.get(
+            self.name, item[0] * steps
+        )
+        by_trait = np.tensordot(weights, slope[self.slopes(item) :], 1)
+        return (np.exp(log_chances) * by_trait**2).sum(axis=0)
 
 
 settings = read_settings()
@@ -127,28 +229,21 @@ for group, scale, items, _ in read_scales():
     if len(kept) < 3 or max(len(set(v[~np.isnan(v)])) for v in x.T) > 20:
         print(f"# {group}, {scale}: not fitted")
         continue
-    model = Model(x, points, log_weights)
-    maximum, covariance, usable = model.fit()
+    model = Model(x, points, log_weights, settings["model"])
+    maximum, covariance, size, usable = model.fit()
     value, posterior, _ = model.expected(maximum)
-    starts = [0, *model.ends]
-    for place, start, size, column in zip(kept, starts, model.sizes, x.T, strict=True):
-        a, intercepts = maximum[start], maximum[start + 1 : start + size]
-        part = covariance[start : start + size, start : start + size]
-        b = -intercepts / a
-        turn = np.column_stack([-b / a, np.eye(size - 1) / -a])
-        errors = np.sqrt(np.diag(turn @ part @ turn.T))
-        lead = (group, scale, items[place], int((~np.isnan(column)).sum()))
-        item_rows.append((*lead, "a", a, np.sqrt(part[0, 0])))
-        item_rows += [
-            (*lead, f"b{k}", *pair) for k, pair in enumerate(zip(b, errors, strict=True), 1)
-        ]
     parameters = np.split(maximum, model.ends)
-    at_points = sum(information(item, points) for item in parameters)
+    starts = [0, *model.ends]
+    for place, start, item, column in zip(kept, starts, parameters, x.T, strict=True):
+        part = covariance[start : start + len(item), start : start + len(item)]
+        lead = (group, scale, items[place], int((~np.isnan(column)).sum()))
+        item_rows += [(*lead, *cells) for cells in zip(*model.reported(item, part), strict=True)]
+    at_points = sum(model.information(item, points) for item in parameters)
     marginal = np.exp(log_weights) @ (at_points / (at_points + 1))
     scores = posterior @ points
     empirical = scores.var(ddof=1)
     empirical /= empirical + (posterior @ points**2 - scores**2).mean()
-    n, size = len(x), len(maximum)
+    n = len(x)
     indices = (2 * size - 2 * value, np.log(n) * size - 2 * value, marginal, empirical)
     fit_rows.append(
         (
@@ -163,7 +258,9 @@ for group, scale, items, _ in read_scales():
         )
     )
     total = (
-        sum(information(item, trait) for item in parameters) if usable else np.full(n_levels, NAN)
+        sum(model.information(item, trait) for item in parameters)
+        if usable
+        else np.full(n_levels, NAN)
     )
     for level, value in zip(trait, total, strict=True):
         reliability = value / (value + 1)

@@ -11,7 +11,7 @@ from core.analysis.factors.cfa.analysis import cfa
 from core.analysis.factors.cfa_comparison.analysis import cfa_comparison
 from core.analysis.factors.efa.analysis import efa
 from core.analysis.groups.dif import dif
-from core.analysis.items.graded_response import graded_response
+from core.analysis.items.graded_response.analysis import graded_response
 from core.analysis.items.item_statistics import item_statistics
 from core.analysis.kit.rows import average_over
 from core.analysis.scales.internal_consistency import internal_consistency

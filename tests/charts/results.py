@@ -14,7 +14,7 @@ from core.analysis.factors.efa.analysis import efa
 from core.analysis.factors.invariance.analysis import invariance
 from core.analysis.groups.dif import dif
 from core.analysis.groups.group_comparison.analysis import group_comparison
-from core.analysis.items.graded_response import graded_response
+from core.analysis.items.graded_response.analysis import graded_response
 from core.analysis.items.item_map import item_map
 from core.analysis.quality.invalid_answers import invalid_answers
 from core.analysis.quality.template_pilot import template_pilot

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from scipy.stats import t as student
 
-from core.analysis.items.graded_response import graded_response
+from core.analysis.items.graded_response.analysis import graded_response
 from core.charts.curves import MAX_ITEMS
 from core.charts.panels import (
     BACKGROUNDS,
@@ -25,8 +25,8 @@ from core.charts.panels import (
     short_number,
     spaced_places,
 )
-from core.stats.irt.graded_response import graded_response as fitted
-from core.stats.irt.graded_response import option_probabilities
+from core.stats.irt.item_response import item_response as fitted
+from core.stats.irt.item_response import option_probabilities
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import HOSTILE, NAN, answers, charts_of, made, report, results, table
 from tests.charts.test_charts import walk

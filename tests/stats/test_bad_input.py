@@ -7,6 +7,7 @@ statistic through code that no other table reaches.
 
 import dataclasses
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -38,7 +39,9 @@ from core.stats.groups import (
     welch_t,
 )
 from core.stats.irt.dif import differential_item_functioning, purified_dif
-from core.stats.irt.graded_response import graded_response, scale_information, trait_reliability
+from core.stats.irt.item_response import item_response, scale_information, trait_reliability
+from core.stats.irt.response_fit import item_fit, person_fit
+from core.stats.irt.response_models import MODELS
 from core.stats.normality import normality, univariate_shapiro
 from core.stats.ordered.polychoric import ordered_moments, polychoric
 from core.stats.reliability.alpha import cronbach_alpha, split_half, stratified_alpha
@@ -132,10 +135,10 @@ def every_other(table):
     return ["ab"[row % 2] for row in range(len(table))]
 
 
-def graded(table):
-    fit = graded_response(table, names(table), max_iterations=60)
+def modelled(table, model):
+    fit = item_response(table, names(table), model=model, max_iterations=60)
     assert np.isfinite(scale_information(fit.items, np.linspace(-3, 3, 7))).all()
-    return fit, trait_reliability(fit)
+    return fit, trait_reliability(fit), item_fit(fit), person_fit(fit, seed=1)
 
 
 def halves(table, missing):
@@ -186,7 +189,7 @@ STATISTICS = {
     "WLSMV": lambda x: fit_wlsmv(x, names(x), two_factors(x)),
     "WLSMV, pairwise": lambda x: fit_wlsmv(x, names(x), one_factor(x), missing="pairwise"),
     "WLSMV difference": unrelated,
-    "graded response": graded,
+    **{model: partial(modelled, model=model) for model in MODELS},
     "item functioning": lambda x: differential_item_functioning(x, names(x), every_other(x)),
     "item functioning, purified": lambda x: purified_dif(x, names(x), every_other(x), alpha=0.5),
     "trait matrix": lambda x: trait_matrix(x, names(x), kind="spearman", bootstrap=FEW),

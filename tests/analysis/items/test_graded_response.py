@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.analysis.items.graded_response import graded_response
+from core.analysis.items.graded_response.analysis import graded_response
 from core.errors import NotEnoughData
+from core.stats.irt.item_response import item_response, option_probabilities
+from core.workflow.statistics.analyses import by_name
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
 from tests.stats.simulated_answers import simulated
@@ -177,8 +179,117 @@ def test_origin_and_unit_of_the_scores_change_no_estimate(seed, origin, unit):
     np.testing.assert_allclose(plain[numbers], moved[numbers], rtol=1e-6)
 
 
+MODELS = ("graded", "partial_credit", "generalized_partial_credit", "nominal")
+
+
+def partial_credit_data():
+    answers = pd.read_csv(GOLDEN / "irt_gpcm_data.csv")
+    return item_scores(answers, items=list(answers))
+
+
+def test_each_model_has_its_columns_and_agrees_with_mirt():
+    """Of mirt 1.2.0 for Python; see tests/stats/irt/test_item_response.py."""
+    theirs = json.loads((GOLDEN / "irt_mirt.json").read_text())
+    frame = partial_credit_data()
+    general = tables(graded_response(frame, irt_model="generalized_partial_credit"))["items"]
+    assert general["a"].to_numpy() == pytest.approx(theirs["GPCM"]["discrimination"], abs=2e-4)
+    steps = general[["s1", "s2", "s3"]].to_numpy()
+    np.testing.assert_allclose(steps, theirs["GPCM"]["steps"], atol=2e-4)
+    nominal = tables(graded_response(frame, irt_model="nominal"))["items"]
+    for name, part in (("a", "slopes"), ("c", "intercepts")):
+        wanted = np.array(theirs["NRM"][part])[:, 1:]
+        columns = [f"{name}{k}" for k in (1, 2, 3)]
+        np.testing.assert_allclose(nominal[columns].to_numpy(), wanted, atol=2e-4)
+    assert "a" not in nominal
+    alike = tables(graded_response(frame, irt_model="partial_credit"))["items"]
+    assert (len(set(alike["a"])), len(set(alike["a_se"]))) == (1, 1)
+
+
+def test_models_are_compared_by_aic_and_bic():
+    theirs = json.loads((GOLDEN / "irt_mirt.json").read_text())
+    result = graded_response(partial_credit_data(), compare_models=True)
+    models = tables(result)["models"]
+    assert models["n_parameters"].tolist() == [24, 19, 24, 36]
+    wanted = [theirs["GPCM"]["logL_own_241_nodes"], theirs["NRM"]["logL_own_241_nodes"]]
+    assert models["log_likelihood"].tolist()[2:] == pytest.approx(wanted, abs=1e-4)
+    for _, row in models.iterrows():
+        misfit = -2 * row["log_likelihood"]
+        assert row["aic"] == pytest.approx(2 * row["n_parameters"] + misfit)
+        assert row["bic"] == pytest.approx(np.log(1000) * row["n_parameters"] + misfit)
+    own = tables(result)["fit"]
+    assert own["aic"].item() == models["aic"][0]
+    assert "models" not in tables(graded_response(partial_credit_data()))
+
+
+def test_item_fit_stands_beside_every_item_with_the_reason_where_it_is_undefined():
+    values = simulated(4, n=300, p=5, options=3).answers
+    values[:, 4] = 2.0
+    values[:60, 0] = np.nan
+    rows = tables(graded_response(item_scores(values), adjust="benjamini-hochberg"))["item_fit"]
+    assert rows["n"].tolist() == [240] * 4 + [0]
+    assert rows["remark"].tolist() == [""] * 4 + ["not in the model"]
+    assert rows["p"].notna().tolist() == [True] * 4 + [False]
+    assert (rows["p_adjusted"][:4] >= rows["p"][:4]).all()
+    stopped = tables(graded_response(item_scores(values), steps=1))["item_fit"]
+    assert stopped["p"].isna().all()
+    assert "converge" in stopped["remark"][0]
+
+
+def test_each_administration_has_its_trait_and_fit_if_asked_for():
+    values = simulated(9, n=150, p=8, options=4).answers
+    values[5] = np.nan
+    frame = item_scores(values)
+    frame["context"] = "c" + frame["administration"].astype(str)
+    result = graded_response(frame, person_fit=True)
+    rows = tables(result)["person_fit"]
+    assert rows["row"].tolist() == list(range(1, 151))
+    assert rows["administration"].tolist()[:2] == ["c1", "c2"]
+    assert rows["n"].tolist()[4:6] == [8, 0]
+    assert rows[["trait", "lz", "p"]].isna().all(axis=1).tolist() == [k == 5 for k in range(150)]
+    assert set(rows["unlikely"]) <= {"", *(f"i{k}" for k in range(1, 9))}
+    low = int((rows["p"] < 0.05).sum())
+    assert any(f"{low} of 149 administrations" in note for note in result.notes)
+    again = tables(graded_response(frame, person_fit=True, seed=2))["person_fit"]
+    pd.testing.assert_series_equal(again["lz"], rows["lz"])
+    assert not again["p"].equals(rows["p"])
+    stopped = tables(graded_response(frame, person_fit=True, steps=1))["person_fit"]
+    assert stopped[["trait", "trait_se", "lz", "p"]].isna().all(axis=None)
+    assert "person_fit" not in tables(graded_response(frame))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_has_a_sentence_curves_and_help_beside_its_numbers(model):
+    values = simulated(5, n=200, p=4, options=3).answers
+    values[:, 1] = values[:, 1] > 0
+    frame = item_scores(values)
+    result = graded_response(frame, irt_model=model, compare_models=True, person_fit=True)
+    for table in result.tables:
+        bare = [column.name for column in table.columns if not column.help]
+        assert set(bare) <= {"respondent", "subscale", "item"}
+    analysis = by_name("graded_response")
+    ((_, sentence, _),) = analysis.answer(result)
+    rows = tables(result)["items"]
+    if model == "nominal":
+        in_order = sum(row["a1"] > 0 and not row["a2"] <= row["a1"] for _, row in rows.iterrows())
+        assert f"options of {in_order} of 4 items rise" in sentence
+    else:
+        ends = f"{rows['a'].min():.2f}", f"{rows['a'].max():.2f}"
+        about = f"one a of {ends[0]}," if model == "partial_credit" else "a from {} to {},"
+        assert f"4 items with {about.format(*ends)}" in sentence
+    curves = analysis.charts(result, "light")[0].table
+    sums = curves.groupby(["item", "trait"])["probability"].sum()
+    np.testing.assert_allclose(sums, 1)
+    numbers = curves.groupby("item")["number"].nunique()
+    assert numbers.tolist() == [3, 2, 3, 3]
+    fit = item_response(values, ["i1", "i2", "i3", "i4"], model=model)
+    for item in fit.items:
+        drawn = curves[curves["item"] == item.name].pivot(index="trait", columns="number")
+        wanted = option_probabilities(item, drawn.index.to_numpy())
+        np.testing.assert_allclose(drawn["probability"].to_numpy(), wanted, atol=1e-9)
+
+
 def test_nothing_to_fit_is_an_error_with_a_next_step():
-    with pytest.raises(NotEnoughData, match="No graded response model can be fitted") as caught:
+    with pytest.raises(NotEnoughData, match="No item response model can be fitted") as caught:
         graded_response(item_scores(simulated(8, n=50, p=2).answers))
     assert "three items" in caught.value.remedy
     with pytest.raises(NotEnoughData, match="subscale s: not fitted"):

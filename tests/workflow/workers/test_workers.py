@@ -225,7 +225,7 @@ def test_what_is_not_done_after_a_try_waits_for_a_place_and_gets_its_result(fork
 def test_more_memory_than_allowed_is_a_message_that_names_the_setting(forks, monkeypatch):
     monkeypatch.setenv("INKBLOT_MEMORY", "100 MB")
     with pytest.raises(TooLarge, match="100 MB, by INKBLOT_MEMORY") as refused:
-        task("graded_response", LARGE, points=301).run()  # 4,000 x 40 x 301 numbers take 385 MB
+        task("graded_response", LARGE, points=4001).run()  # 4,000 x 4,001 numbers take 128 MB
     assert "Set INKBLOT_MEMORY to more" in refused.value.remedy
     assert task("item_statistics", SMALL).run().n_used
 

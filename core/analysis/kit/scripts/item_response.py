@@ -9,6 +9,7 @@ from core.analysis.kit.scripts.names import GROUP, Names, group_labels
 from core.analysis.kit.scripts.scales import LEVEL, ScaleGroup, item_data, scales_table
 from core.domain.results import TextFile
 from core.stats.groups import Adjustment
+from core.stats.irt.response_models import ModelName
 
 
 def dif_files(
@@ -74,15 +75,23 @@ def dif_files(
     )
 
 
-def graded_response_files(
-    groups: Sequence[ScaleGroup], *, limit: float, levels: int, points: int, steps: int
+def item_response_files(
+    groups: Sequence[ScaleGroup],
+    *,
+    model: ModelName,
+    limit: float,
+    levels: int,
+    points: int,
+    steps: int,
 ) -> tuple[TextFile, ...]:
-    """Data and scripts with which others can fit the same graded response models.
+    """Data and scripts with which others can fit the same item response models.
 
     Parameters
     ----------
     groups : sequence of ScaleGroup
         Every group with the subscales of its items.
+    model : name of a model
+        ltm fits the graded response model alone; of other models there is no script for R.
     limit, levels : float, int
         Information is given at so many levels of the trait from -limit to limit.
     points, steps : int
@@ -95,11 +104,12 @@ def graded_response_files(
         scipy), with `scales.csv`.
     """
     names, labels = Names(), group_labels([group.name for group in groups])
-    return script_files(
+    files = script_files(
         "graded_response",
         data=item_data(groups, labels, names),
-        title="Graded response model",
+        title="Item response models",
         settings={
+            "model": model,
             "limit": limit,
             "levels": levels,
             "n_points": min(points, _MOST_POINTS),
@@ -108,6 +118,7 @@ def graded_response_files(
         tables={"scales.csv": scales_table(groups, labels, names)},
         names=names,
     )
+    return tuple(one for one in files if model == "graded" or not one.name.endswith(".R"))
 
 
 _MOST_POINTS = 101

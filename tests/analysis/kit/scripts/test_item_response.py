@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.groups.dif import dif
-from core.analysis.items.graded_response import graded_response
+from core.analysis.items.graded_response.analysis import graded_response
 from core.analysis.kit.registry import all_analyses
 from tests.analysis.kit.scripts.running import HOSTILE, needs_r, run_python, run_r, written
 from tests.analysis.score_frames import item_scores
@@ -105,19 +105,30 @@ def test_both_scripts_test_for_differential_item_functioning(tmp_path):
     assert not (tmp_path / "pwned").exists()
 
 
-def test_the_python_script_fits_the_graded_response_model(tmp_path):
+MODELS = {
+    "graded": ("a", "b1", "b2", "b3"),
+    "partial_credit": ("a", "s1", "s2", "s3"),
+    "generalized_partial_credit": ("a", "s1", "s2", "s3"),
+    "nominal": ("a1", "a2", "a3", "c1", "c2", "c3"),
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_python_script_fits_the_item_response_model(model, tmp_path):
     answers = hostile_answers()
-    result = graded_response(answers)
-    items, _, information, fit = (table.frame for table in result.tables)
-    folder = written(files_of("graded_response", answers), tmp_path)
+    # steep nominal slopes need more points by Gauss and Hermite's rule
+    options = {"irt_model": model, "points": 101 if model == "nominal" else 61}
+    result = graded_response(answers, **options)
+    items, _, information, fit, _ = (table.frame for table in result.tables)
+    folder = written(files_of("graded_response", answers, **options), tmp_path)
     tables = python_tables(folder, "graded_response.py")
     values = tables[0].pivot(index="item", columns="parameter")
     names = list(dict.fromkeys(tables[0]["item"]))
-    for parameter in ("a", "b1", "b2", "b3"):
+    for parameter in MODELS[model]:
         for kind, ending in (("value", ""), ("standard_error", "_se")):
             found = values[kind][parameter][names].to_numpy()
             wanted = items[f"{parameter}{ending}"].to_numpy()
-            assert found == pytest.approx(wanted, abs=2e-5, nan_ok=True), parameter
+            assert found == pytest.approx(wanted, abs=2e-5, rel=2e-5, nan_ok=True), parameter
     names = (
         "log_likelihood",
         "aic",
@@ -165,3 +176,5 @@ def test_r_can_read_the_script_of_the_graded_response_model(tmp_path):
     )
     assert done.stdout.count("not fitted: a stand-in for ltm") == 1
     assert {path.suffix for path in tmp_path.iterdir()} == {".csv", ".R", ".py"}
+    others = files_of("graded_response", hostile_answers(), irt_model="nominal")
+    assert {Path(one.name).suffix for one in others} == {".csv", ".py"}

@@ -1,0 +1,1 @@
+"""How well items measure the trait, by item response models."""
