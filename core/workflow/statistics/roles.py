@@ -376,7 +376,7 @@ def default_groups(
     if "repetition" in ways and "repetition" not in compared:
         # an import may have a repetition for each of half a million people
         n_repetitions = answers.n_levels(workspace.database, codes, ["repetition"], where)
-        if n_repetitions.iloc[0, 0] > MOST_LEVELS:
+        if n_repetitions["n_repetition"].gt(MOST_LEVELS).any():
             columns = tuple(name for name in columns if name != "repetition")
     asked = answers.conditions(workspace.database, codes, columns, where)
     if counted:  # of several factors that an analysis compares, those of one level part nothing
