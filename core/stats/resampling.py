@@ -338,16 +338,20 @@ def unit_intervals(
         half = np.where(variance > _ALIKE**2, half, np.nan)
         low, high = observed - half, observed + half
     else:
-        low, high = _within_bounds(observed, variance, g, level, bounds)
+        low, high = bounded_intervals(observed, variance, g, level, bounds)
     return ResampledIntervals(
         np.where(enough, low, np.nan), np.where(enough, high, np.nan), n_undefined
     )
 
 
-def _within_bounds(
+def bounded_intervals(
     observed: Floats, variance: Floats, n_units: Floats, level: float, bounds: Bounds
 ) -> tuple[Floats, Floats]:
-    """Wilson's interval with as many answers as would vary as much as these units do."""
+    """Wilson's interval with as many answers as would vary as much as these units do.
+
+    `observed`, `variance` (squared standard errors) and `n_units` are of each cell; Notes of
+    `unit_intervals` say how.
+    """
     lowest, width = bounds[0], bounds[1] - bounds[0]
     share = np.clip((observed - lowest) / width, 0.0, 1.0)
     spread = share * (1 - share)

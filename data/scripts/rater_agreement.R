@@ -13,8 +13,9 @@ ci_level <- as.numeric(setting("ci_level"))
 most_pairs <- as.integer(setting("most_pairs"))
 raters <- read_table("raters.csv")
 
-# Kappa over the items that both coded: value, interval and number of items. The interval of Fleiss,
-# Cohen and Everitt is worked out here, as psych has another one of weighted kappa.
+# Kappa over the items that both coded: value, interval and number of items. The variance of Fleiss,
+# Cohen and Everitt is worked out here, as psych has another one of weighted kappa. With it, the
+# interval is Wilson's of (kappa + 1) / 2, with the quantile of t.
 kappa_of <- function(x, y) {
   both <- !is.na(x) & !is.na(y)
   n <- sum(both)
@@ -32,8 +33,15 @@ kappa_of <- function(x, y) {
   expected <- sum(outer(rowSums(shares), colSums(shares)) * agree)
   means <- outer(drop(agree %*% colSums(shares)), drop(rowSums(shares) %*% agree), "+")
   variance <- sum(shares * (agree - means * (1 - value))^2) - (value - expected * (1 - value))^2
-  reach <- qnorm((1 + ci_level) / 2) * sqrt(max(variance, 0) / n) / (1 - expected)
-  c(value, max(value - reach, -1), min(value + reach, 1), n)
+  variance <- max(variance, 0) / (n - 1) / (1 - expected)^2
+  share <- (value + 1) / 2
+  at_end <- share * (1 - share) < 1e-12
+  if (!at_end && variance < 1e-20) return(c(value, NA, NA, n))
+  m <- if (at_end) n else share * (1 - share) * 4 / variance
+  z2 <- (if (at_end) qnorm((1 + ci_level) / 2) else qt((1 + ci_level) / 2, n - 1))^2
+  center <- (share + z2 / (2 * m)) / (1 + z2 / m)
+  reach <- sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m^2))) / (1 + z2 / m)
+  c(value, 2 * (center - reach) - 1, 2 * (center + reach) - 1, n)
 }
 
 # How often each code was given to each item

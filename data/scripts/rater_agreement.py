@@ -13,7 +13,10 @@ from shared import NAN, print_row, read_answers, read_settings, read_table
 
 
 def cohens_kappa(x, y, weights, ci_level):
-    """Kappa over the items that both coded, with the interval of Fleiss, Cohen and Everitt."""
+    """Kappa over the items that both coded, with Wilson's interval from -1 to 1.
+
+    The variance is that of Fleiss, Cohen and Everitt, the quantile that of t.
+    """
     both = ~np.isnan(x) & ~np.isnan(y)
     n = int(both.sum())
     codes, place = np.unique(np.r_[x[both], y[both]], return_inverse=True)
@@ -31,9 +34,17 @@ def cohens_kappa(x, y, weights, ci_level):
     kappa = ((table * agree).sum() - expected) / (1 - expected)
     means = np.add.outer(agree @ second, first @ agree)
     variance = (table * (agree - means * (1 - kappa)) ** 2).sum()
-    variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / (n * (1 - expected) ** 2)
-    reach = stats.norm.ppf((1 + ci_level) / 2) * np.sqrt(max(variance, 0))
-    return kappa, max(kappa - reach, -1.0), min(kappa + reach, 1.0), n
+    variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / ((n - 1) * (1 - expected) ** 2)
+    share = np.clip((kappa + 1) / 2, 0, 1)
+    at_end = share * (1 - share) < 1e-12
+    if not at_end and variance < 1e-20:
+        return kappa, NAN, NAN, n
+    m = n if at_end else share * (1 - share) * 4 / variance
+    quantile = stats.norm.ppf if at_end else stats.t(n - 1).ppf
+    z2 = quantile((1 + ci_level) / 2) ** 2
+    center = (share + z2 / (2 * m)) / (1 + z2 / m)
+    reach = np.sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m**2))) / (1 + z2 / m)
+    return kappa, 2 * (center - reach) - 1, 2 * (center + reach) - 1, n
 
 
 def fleiss_kappa(x, codes):

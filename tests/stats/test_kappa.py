@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 from scipy.spatial.distance import dice
 from statsmodels.stats.inter_rater import cohens_kappa as statsmodels_kappa
 from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss
@@ -38,9 +39,37 @@ def test_kappa_equals_that_of_irr(weights, name):
 
 
 @pytest.mark.parametrize(("weights", "row"), [("none", 0), ("quadratic", 1)])
-def test_the_interval_of_kappa_equals_that_of_psych(weights, row):
+def test_the_interval_of_kappa_is_wilsons_with_the_error_of_psych(weights, row):
     own = weighted_kappa(FIRST, SECOND, weights=weights)
-    assert [own.low, own.value, own.high] == pytest.approx(R["cohen"]["ci_psych"][row], abs=1e-9)
+    low, value, high = R["cohen"]["ci_psych"][row]
+    error = (high - low) / 2 / stats.norm.ppf(0.975)
+    ends = wilson_of_kappa(value, error**2, len(FIRST))
+    assert [own.low, own.value, own.high] == pytest.approx([ends[0], value, ends[1]], abs=1e-9)
+
+
+def wilson_of_kappa(value, variance, n):
+    """The ends at which a share with this error would be as far off as the quantile of t."""
+    share, answers = (value + 1) / 2, (1 - value**2) / (variance * n / (n - 1))
+    z2 = stats.t.ppf(0.975, n - 1) ** 2
+    # (share - x)^2 = z2 x (1 - x) / answers
+    roots = np.roots([1 + z2 / answers, -2 * share - z2 / answers, share**2])
+    return np.sort(2 * roots - 1)
+
+
+def test_kappas_of_few_units_have_intervals_that_hold_and_a_width():
+    """500 pairs of coders who see the right one of three codes in .9, else another: kappa .72."""
+    draw = np.random.default_rng(1)
+    covered = 0
+    for _ in range(500):
+        right = draw.integers(3, size=15)
+        other = (right + draw.integers(1, 3, size=(2, 15))) % 3
+        codes = np.where(draw.random((2, 15)) < 0.9, right, other).astype(float)
+        kappa = weighted_kappa(*codes)
+        covered += kappa.low <= (0.815 - 1 / 3) / (2 / 3) <= kappa.high
+    assert 0.92 <= covered / 500 <= 0.985
+    agreed = weighted_kappa(np.arange(6) % 2, np.arange(6) % 2)
+    assert agreed.high == 1
+    assert agreed.low == pytest.approx(2 * 6 / (6 + stats.norm.ppf(0.975) ** 2) - 1)  # 6 of 6
 
 
 @given(codes=CODES)
@@ -57,8 +86,9 @@ def test_any_two_codings_have_the_kappa_of_statsmodels(codes):
         with np.errstate(all="ignore"):  # its own z of two constant coders
             other = statsmodels_kappa(table, wt=name)
         assert own.value == pytest.approx(other.kappa, abs=1e-10)
-        if -1 < own.low < own.high < 1:
-            assert own.high - own.low == pytest.approx(2 * 1.959963985 * other.std_kappa, abs=1e-6)
+        if np.isfinite(own.low) and abs(own.value) < 1 - 1e-9:
+            ends = wilson_of_kappa(other.kappa, other.var_kappa, len(codes))
+            assert [own.low, own.high] == pytest.approx(ends, abs=1e-6)
 
 
 def test_kappa_of_categories_worked_by_hand():
@@ -83,9 +113,11 @@ def test_kappa_of_categories_is_the_ratio_of_whole_numbers(codes):
         assert own == pytest.approx((observed - expected) / (n * n - expected), abs=1e-12)
 
 
-def test_kappa_of_categories_has_the_interval_of_psych():
+def test_kappa_of_categories_has_the_interval_of_numbers():
     own = cohens_kappa([f"code {x}" for x in FIRST], [f"code {x}" for x in SECOND])
-    assert [own.low, own.value, own.high] == pytest.approx(R["cohen"]["ci_psych"][0], abs=1e-9)
+    numbers = weighted_kappa(FIRST, SECOND)
+    ends = [numbers.low, numbers.value, numbers.high]
+    assert [own.low, own.value, own.high] == pytest.approx(ends, abs=1e-12)
 
 
 def test_kappa_of_categories_is_undefined_without_variety_and_refuses_unequal_lengths():

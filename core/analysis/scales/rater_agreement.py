@@ -93,7 +93,8 @@ PAIRS = TableSpec(
                 "Kappa",
                 "correlation",
                 "Cohen (1960) doi:10.1177/001316446002000104.",
-                "Large-sample interval of Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106.",
+                "Wilson's interval from -1 to 1, with the error of Fleiss, Cohen & Everitt (1969) "
+                "doi:10.1037/h0028106 and t.",
             ),
             "",
         ),

@@ -91,7 +91,10 @@ def _domain_columns(level: str) -> tuple[Column, ...]:
 
 
 def _pair_columns(level: str) -> tuple[Column, ...]:
-    ends = "Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106; items taken as independent."
+    ends = (
+        "Wilson's interval from -1 to 1, with the error of Fleiss, Cohen & Everitt (1969) "
+        "doi:10.1037/h0028106 and t; items taken as independent."
+    )
     return (
         key("domain", "Domain"),
         key("first", "First"),

@@ -50,7 +50,8 @@ _INTERVAL = (
         "kappa_kinds_low",
         "Kappa from",
         "correlation",
-        "Lower end of the 95 % interval of kappa with kinds (Fleiss, Cohen & Everitt, 1969).",
+        "Lower end of the 95 % interval of kappa with kinds: Wilson's from -1 to 1, with the "
+        "error of Fleiss, Cohen & Everitt (1969).",
     ),
     high_end("kappa_kinds_high", "Kappa to", "correlation", "Upper end of this interval."),
 )
