@@ -8,6 +8,7 @@ from benchmarks.coverage import (
     comparisons,
     counts,
     designs,
+    item_means,
     item_response,
     repetitions,
     scores,
@@ -23,6 +24,7 @@ def cases() -> Iterator[Case]:
     yield from repetitions.cases()
     yield from comparisons.cases()
     yield from item_response.cases()
+    yield from item_means.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -79,18 +81,11 @@ NOT_JUDGED: Mapping[str, str] = {
     **dict.fromkeys(
         (
             "word_association.agreement.kappa_low",
-            "word_association.agreement.r_low",
             "word_association.agreement.share_low",
-            "cross_language.correlations.p",
-            "cross_language.correlations.p_adjusted",
         ),
-        "Items that have nothing in common in two languages are not simulated yet.",
+        "Of classes of words, whose truth depends on all chances.",
     ),
     "opinions.groups.share_low": "Its truth depends on all chances.",
-    **dict.fromkeys(
-        ("cross_language.equivalence.p", "cross_language.equivalence.p_adjusted"),
-        "Differences as large as the margin are not simulated yet.",
-    ),
     "unexpected_outputs.tests.v_low": "Of a truth of 0, which Languages compared judges.",
 }
 """Intervals and tests ("analysis.table.column") that pages show and no case judges, and why."""
