@@ -10,6 +10,7 @@ from benchmarks.coverage import (
     designs,
     item_means,
     item_response,
+    pairs,
     repetitions,
     scores,
 )
@@ -25,6 +26,7 @@ def cases() -> Iterator[Case]:
     yield from comparisons.cases()
     yield from item_response.cases()
     yield from item_means.cases()
+    yield from pairs.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -54,6 +56,10 @@ NOT_JUDGED: Mapping[str, str] = {
             "template_pilot.templates.wilson_low",
             "cross_language.chi_square.p",
             "unexpected_outputs.tests.p",
+            "preference.fit.ci_low",
+            "preference.fit.p",
+            "preference.fit.p_without",
+            "preference.strengths.ci_low",
         ),
         "It takes answers as independent, as its title says; that of whole units is judged.",
     ),
@@ -86,6 +92,11 @@ NOT_JUDGED: Mapping[str, str] = {
         "Of classes of words, whose truth depends on all chances.",
     ),
     "opinions.groups.share_low": "Its truth depends on all chances.",
+    "preference.winners.ci_low": "Of the share of whichever entity wins, which shares judge.",
+    **dict.fromkeys(
+        ("preference.order_effects.p", "preference.order_effects.p_adjusted"),
+        "In what is simulated, being named first has an effect.",
+    ),
     "unexpected_outputs.tests.v_low": "Of a truth of 0, which Languages compared judges.",
 }
 """Intervals and tests ("analysis.table.column") that pages show and no case judges, and why."""
@@ -98,7 +109,6 @@ NO_CASE_YET = frozenset(
         "invalid_answers",
         "loading_congruence",
         "odds_ratios",
-        "preference",
         "story_validity",
         "validation_report",
         "worldview",

@@ -49,7 +49,7 @@ from core.analysis.kit.option_counts import (
     pooled_entities_cautions,
     usable_counts,
 )
-from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Reported, Resamples, Seed
 from core.analysis.kit.registry import (
     Choice,
     ComparedFactor,
@@ -207,7 +207,8 @@ def _charts(
         "doi:10.1037/1082-989X.12.4.399",
         "Spearman (1904), doi:10.2307/1412159; Hunter & Schmidt (2004), Methods of meta-analysis",
         "Schuirmann (1987), doi:10.1007/BF01068419; Lakens (2017), doi:10.1177/1948550617697177",
-        "Cramér (1946), Mathematical methods of statistics; Steiger (2004), "
+        "Cramér (1946), Mathematical methods of statistics; Bergsma (2013), "
+        "doi:10.1016/j.jkss.2012.10.002; Steiger (2004), "
         "doi:10.1037/1082-989X.9.2.164",
         "Carpenter & Bithell (2000), Bootstrap confidence intervals, Statistics in Medicine, 19, "
         "1141-1164",
@@ -297,6 +298,7 @@ def cross_language(
         ),
     ] = 1000,
     seed: Seed = 0,
+    reported: Reported = "corrected",
 ) -> AnalysisResult:
     """Correlations between languages over items, equivalence, chi-square, items that differ.
 
@@ -356,7 +358,7 @@ def cross_language(
     without = {compare, "respondent"} if compare == "model" else {compare}
     names = tuple(name for name in distinct(by) if name not in without)
     rules = ValueRules(measure, pairs, maximum, midpoint, unusable, ci_level)
-    pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed)
+    pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed, reported)
     asked, not_alike = _asked_alike(option_counts, names, compare, rules)
     values = level_values(asked, names, compare, rules, repeats)
     alike = without_repetitions(asked, (*names, compare))

@@ -12,9 +12,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.groups.cross_language.values import MEASURES, UNITS, LevelValues
-from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.columns import v_columns, with_upper_help
 from core.analysis.kit.item_errors import corrected_columns
 from core.analysis.kit.option_counts import cell_codes, unit_interval_help
+from core.analysis.kit.options import StatisticForm
 from core.analysis.kit.scores import level_name
 from core.domain import tables
 from core.domain.factors import grouping_title
@@ -61,6 +62,7 @@ class PairRules:
     resamples: int
     permutations: int
     seed: int
+    reported: StatisticForm = "corrected"
 
     @property
     def bootstrap(self) -> Bootstrap | None:
@@ -485,26 +487,16 @@ _CHI_SQUARE = (
         "p",
         "Takes all answers as independent, as the published studies do; rounds of one question "
         "are not, so that p is far too small.",
-        "v",
+        "v_corrected",
     ),
     tables.p_value(
         "p_permutation",
         "p by whole items",
         "Share of exchanges of whole items between languages with so large a chi-square; items "
         "stay whole.",
-        "v",
+        "v_corrected",
     ),
-    tables.p_value("p_adjusted", "Adjusted p by whole items", _OVER_PAIRS, "v"),
-    *tables.estimate(
-        "v",
-        "Cramér's V",
-        "correlation",
-        "√(chi-square / (n (k - 1))), 0 to 1.",
-        "By resampling whole items and inverting a test, Carpenter & Bithell (2000): it holds V, "
-        "and 0 where languages do not differ. Without resamples by the noncentral chi-square, "
-        "answers as independent: Steiger (2004).",
-        ends_name="v",
-    ),
+    tables.p_value("p_adjusted", "Adjusted p by whole items", _OVER_PAIRS, "v_corrected"),
     tables.count("n", "Answers", "Sum of the counts."),
     tables.count("n_items", "Items", "Items, or pairs of them, that stay whole."),
     tables.remark(),
@@ -515,7 +507,18 @@ def chi_square_table(
     values: LevelValues, option_counts: pd.DataFrame, rules: PairRules
 ) -> ResultTable:
     """Chi-square between levels on yes, no and neither, on explained answers, and on pair types."""
-    columns = (tables.key("what", "Counts of"), *_pair_keys(values), *_CHI_SQUARE)
+    columns = (
+        tables.key("what", "Counts of"),
+        *_pair_keys(values),
+        *_CHI_SQUARE[:-3],
+        *v_columns(
+            rules.reported,
+            "item",
+            " Without resamples by the noncentral chi-square, answers as independent: Steiger "
+            "(2004).",
+        ),
+        *_CHI_SQUARE[-3:],
+    )
     spec = tables.TableSpec("chi_square", "Chi-square", columns, COUNTS_TAB)
     rows = tables.TableRows(spec, values.by, rules.ci_level)
     names = [level_name(level) for level in values.levels]
@@ -550,7 +553,8 @@ def chi_square_table(
                 p=test.p,
                 p_permutation=result.p_permutation if rules.permutations else math.nan,
                 p_adjusted=math.nan,
-                v=result.v,
+                v=result.v.value,
+                v_corrected=replace(result.v, value=result.v.corrected),
                 n=test.n,
                 n_items=result.v.n,
                 remark=" ".join(result.v.problems),
