@@ -277,9 +277,7 @@ def test_shares_without_counts_or_with_one_unit_have_no_interval():
     assert np.isnan(resampled_shares(counts).high).all()
 
 
-@given(
-    st.lists(st.lists(st.integers(1, 40), min_size=3, max_size=3), min_size=2, max_size=4)
-)
+@given(st.lists(st.lists(st.integers(1, 40), min_size=3, max_size=3), min_size=2, max_size=4))
 def test_the_corrected_v_is_bergsmas(rows):
     table = np.array(rows, dtype=float)
     n, (r, c) = table.sum(), table.shape
