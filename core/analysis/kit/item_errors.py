@@ -53,11 +53,12 @@ class ItemErrors:
     """Errors of the means of each row, such as a language of a group.
 
     `over` has deviations of what may repeat items, for each row, in the order in which they are
-    looked for; `rule` says what was asked for.
+    looked for; `rule` says what was asked for, `together` whether repetitions are counted together.
     """
 
     over: Mapping[str, tuple[UnitDeviations, ...]]
     rule: RepeatRule
+    together: bool
 
     def merged(self, first: Integers, second: Integers) -> ItemErrors:
         """Those of half the difference of two items where `second` is not -1, else of `first`."""
@@ -77,6 +78,7 @@ class ItemErrors:
                 for unit, rows in self.over.items()
             },
             self.rule,
+            self.together,
         )
 
     def corrected(
@@ -90,7 +92,7 @@ class ItemErrors:
                 result = corrected_correlation(first, second, errors, level=level)
                 return result, levels_word(unit)
         nothing = corrected_correlation(first, second, (math.nan,) * 3, level=level)
-        return replace(nothing, problems=(_no_errors_reason(self.rule),)), ""
+        return replace(nothing, problems=(_no_errors_reason(self),)), ""
 
 
 def item_errors(
@@ -137,7 +139,7 @@ def item_errors(
         repeated = [np.isfinite(own.values).all(axis=0) for own in over[unit]]
         if rule == "automatic" and (np.array(repeated) | (n_parts == 0)).all():
             break  # nothing else will be looked for
-    return ItemErrors(over, rule)
+    return ItemErrors(over, rule, bool((n > 1).any()) and "repetition" not in cells)
 
 
 def without_repetitions(option_counts: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
@@ -154,13 +156,19 @@ def without_repetitions(option_counts: pd.DataFrame, by: Sequence[str]) -> pd.Da
     return rows.assign(count=np.bincount(code, option_counts["count"], len(first)).astype(np.int64))
 
 
-def _no_errors_reason(rule: RepeatRule) -> str:
+def _no_errors_reason(errors: ItemErrors) -> str:
     """Why no reliability is known."""
-    what = {
-        "automatic": "no item has two answers under the same conditions, and neither contexts, "
-        "respondents nor templates repeat it",
-        "repetitions": "no item has two answers under the same conditions",
-    }.get(rule, f"items are not repeated over {rule}")
+    if errors.together and errors.rule in ("automatic", "repetitions"):
+        what = "repetitions are counted together"
+    elif errors.rule == "automatic":
+        what = (
+            "no item has two answers under the same conditions, and neither contexts, respondents "
+            "nor templates repeat it"
+        )
+    elif errors.rule == "repetitions":
+        what = "no item has two answers under the same conditions"
+    else:
+        what = f"items are not repeated over {errors.rule}"
     return undefined_note(f"Reliability unknown: {what}, so r is not corrected for errors.")
 
 

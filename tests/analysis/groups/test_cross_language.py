@@ -668,6 +668,11 @@ def test_what_is_not_corrected_says_why(options, words):
     assert words in row["remark"]
 
 
+def test_repetitions_that_are_counted_together_say_so():
+    remark = compare(two_languages())["correlations"]["remark"].iloc[0]
+    assert "repetitions are counted together" in remark
+
+
 def test_one_answer_to_each_item_has_no_known_reliability():
     rows = [(f"q{number}", number % 2, 1 - number % 2, 0) for number in range(6)]
     found = compare(two_languages(rows, [*rows[:5], ("q5", 0, 1, 0)]))

@@ -134,11 +134,9 @@ def test_the_answer_says_shares_and_whether_languages_differ():
     assert "Cramér's V = " in sentences["gpt, compared"]
     assert "] (corrected for chance), p" in sentences["gpt, compared"]
     published = tables(two_languages(), resamples=100, reported="published")["result"]
-    sentences = {
-        a.group: a.sentence for a in analyses.by_name("unexpected_outputs").answer(published)
-    }
-    assert "corrected" not in sentences["gpt, compared"]
-    names = [table for table in published.tables if table.name == "tests"][0].frame.columns.tolist()
+    answers = analyses.by_name("unexpected_outputs").answer(published)
+    assert not any("corrected" in answer.sentence for answer in answers)
+    names = list(next(table.frame for table in published.tables if table.name == "tests"))
     assert names.index("v") < names.index("v_corrected")
 
 

@@ -360,8 +360,8 @@ def cross_language(
     rules = ValueRules(measure, pairs, maximum, midpoint, unusable, ci_level)
     pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed, reported)
     asked, not_alike = _asked_alike(option_counts, names, compare, rules)
-    values = level_values(asked, names, compare, rules, repeats)
     alike = without_repetitions(asked, (*names, compare))
+    values = level_values(alike, names, compare, rules, (asked, repeats))
     differences, n_differences = difference_table(values, pair_rules)
     compared = comparison_table(
         _mean_frame(values),

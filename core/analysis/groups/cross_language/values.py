@@ -13,7 +13,6 @@ from core.analysis.kit.item_errors import (
     ItemErrors,
     RepeatRule,
     item_errors,
-    without_repetitions,
 )
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.opinion_values import (
@@ -138,7 +137,7 @@ def level_values(
     by: Sequence[str],
     compare: str,
     rules: ValueRules,
-    repeats: RepeatRule | None = None,
+    repeated: tuple[pd.DataFrame, RepeatRule] | None = None,
 ) -> LevelValues:
     """The value of each item in each group and level.
 
@@ -152,9 +151,9 @@ def level_values(
         The factor whose levels are correlated.
     rules : ValueRules
         The measure, and how answers count.
-    repeats : str, optional
-        What the errors of values are over, where they are asked for. Those over repetitions need
-        a frame that keeps repetitions apart.
+    repeated : (frame, str), optional
+        Where errors of values are asked for: the same counts with repetitions apart, and what the
+        errors are over.
 
     Raises
     ------
@@ -175,7 +174,7 @@ def level_values(
     for name in names:
         if name not in option_counts:
             raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
-    frame = without_repetitions(option_counts, names)
+    frame = option_counts
     if rules.measure == "s":
         shifts = shift_table(
             frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
@@ -184,13 +183,13 @@ def level_values(
         values = _arranged(frame, names, rules, layout, {"s": shifts.shift}, layout.counts, answers)
         return values.with_only_unusable(layout.only_unusable | shifts.opposing.only_unusable)
     if phases_differ(frame, by):
-        option_counts, frame = (of_phase(own, INITIAL) for own in (option_counts, frame))
+        frame = of_phase(frame, INITIAL)
     if rules.measure in ("mean", "positive"):
         layout, counts = _plain_layout(frame, names, rules)
         single, answers = _item_values(frame, names, layout, rules)
         values = _arranged(frame, names, rules, layout, {rules.measure: single}, counts, answers)
-        if repeats:
-            values = replace(values, errors=_errors(option_counts, names, layout, rules, repeats))
+        if repeated:
+            values = replace(values, errors=_errors(*repeated, names, layout, rules))
         return values
     layout = opinion_table(
         frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
@@ -198,8 +197,8 @@ def level_values(
     both = {"b": layout.values.bias, "w": layout.values.willingness}
     measured = {name: both[name] for name in rules.measure.split("_and_")}
     values = _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
-    if repeats and rules.measure == "b":
-        values = replace(values, errors=_errors(option_counts, names, layout, rules, repeats))
+    if repeated and rules.measure == "b":
+        values = replace(values, errors=_errors(*repeated, names, layout, rules))
     return values.with_only_unusable(layout.only_unusable)
 
 
@@ -295,12 +294,14 @@ def _row_sums(
 
 def _errors(
     frame: pd.DataFrame,
+    repeats: RepeatRule,
     names: Sequence[str],
     layout: OpinionTable,
     rules: ValueRules,
-    repeats: RepeatRule,
 ) -> ItemErrors:
     """The errors of the values of each row and column."""
+    if phases_differ(frame, names):
+        frame = of_phase(frame, INITIAL)
     rows, sums, n = _row_sums(frame, layout, names, rules)
     within = conditions_within(rows, names, ("phase",))
     repeated = ("repetition",) if "repetition" in rows else ()
