@@ -29,6 +29,8 @@ from core.stats.reliability.item_means import (
 )
 
 RepeatRule = Literal["automatic", "repetitions", "contexts", "respondents", "templates"]
+_MOST_CELLS = 10_000_000
+"""Cells times items, as where people of booklets came in as repetitions of many items."""
 _UNITS = ("repetition", "context", "respondent", "template")
 _UNIT_OF: Mapping[RepeatRule, str] = dict(zip(get_args(RepeatRule)[1:], _UNITS, strict=True))
 Repeats = Annotated[
@@ -140,6 +142,15 @@ def item_errors(
         if rule == "automatic" and (np.array(repeated) | (n_parts == 0)).all():
             break  # nothing else will be looked for
     return ItemErrors(over, rule, bool((n > 1).any()) and "repetition" not in cells)
+
+
+def with_repetitions(rows: pd.DataFrame, cell: Sequence[str], n_items: int) -> tuple[str, ...]:
+    """The columns of a cell, with repetitions where there are any and cells do not get too many."""
+    if "repetition" not in rows or "repetition" in cell:
+        return tuple(cell)
+    apart = (*cell, "repetition")
+    n_cells = len(cell_codes(rows, apart)[1])
+    return apart if n_cells * n_items <= _MOST_CELLS else tuple(cell)
 
 
 def without_repetitions(option_counts: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
 
 from core.analysis.groups.cross_language.analysis import cross_language
+from core.analysis.kit import item_errors as kit_errors
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import opinions
@@ -668,9 +669,15 @@ def test_what_is_not_corrected_says_why(options, words):
     assert words in row["remark"]
 
 
-def test_repetitions_that_are_counted_together_say_so():
+def test_repetitions_that_are_counted_together_say_so(monkeypatch):
     remark = compare(two_languages())["correlations"]["remark"].iloc[0]
     assert "repetitions are counted together" in remark
+    frame = each_answer(two_languages())  # ten repetitions of five items in two languages
+    for most, there in ((99, False), (100, True)):
+        monkeypatch.setattr(kit_errors, "_MOST_CELLS", most)
+        row = compare(frame)["correlations"].iloc[0]
+        assert np.isfinite(row["r_corrected"]) == there
+        assert ("counted together" in row["remark"]) != there
 
 
 def test_one_answer_to_each_item_has_no_known_reliability():

@@ -17,6 +17,7 @@ from core.analysis.kit.item_errors import (
     Repeats,
     corrected_columns,
     item_errors,
+    with_repetitions,
     without_repetitions,
 )
 from core.analysis.kit.matrices import distinct, group_name, result_table
@@ -663,8 +664,9 @@ def _errors_of_means(
 ) -> ItemErrors:
     """The errors of the mean answers of each group, which pool all tests of a word."""
     conditions = conditions_within(option_counts, by)
-    repeated = ("repetition",) if "repetition" in option_counts else ()
-    cells = count_words(option_counts, distinct((*by, *conditions, *repeated)), texts, unusable)
+    n_words = option_counts["item"].nunique()
+    cell = with_repetitions(option_counts, (*by, *conditions), n_words)
+    cells = count_words(option_counts, cell, texts, unusable)
     keys = pd.DataFrame(cells.groups, columns=list(cells.by))
     row_of = {group: row for row, group in enumerate(groups)}
     row = [row_of[group[: len(by)]] for group in cells.groups]
