@@ -8,7 +8,9 @@ from benchmarks.coverage import (
     comparisons,
     counts,
     designs,
+    item_means,
     item_response,
+    pairs,
     repetitions,
     scores,
 )
@@ -23,6 +25,8 @@ def cases() -> Iterator[Case]:
     yield from repetitions.cases()
     yield from comparisons.cases()
     yield from item_response.cases()
+    yield from item_means.cases()
+    yield from pairs.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -52,6 +56,10 @@ NOT_JUDGED: Mapping[str, str] = {
             "template_pilot.templates.wilson_low",
             "cross_language.chi_square.p",
             "unexpected_outputs.tests.p",
+            "preference.fit.ci_low",
+            "preference.fit.p",
+            "preference.fit.p_without",
+            "preference.strengths.ci_low",
         ),
         "It takes answers as independent, as its title says; that of whole units is judged.",
     ),
@@ -79,17 +87,15 @@ NOT_JUDGED: Mapping[str, str] = {
     **dict.fromkeys(
         (
             "word_association.agreement.kappa_low",
-            "word_association.agreement.r_low",
             "word_association.agreement.share_low",
-            "cross_language.correlations.p",
-            "cross_language.correlations.p_adjusted",
         ),
-        "Items that have nothing in common in two languages are not simulated yet.",
+        "Of classes of words, whose truth depends on all chances.",
     ),
     "opinions.groups.share_low": "Its truth depends on all chances.",
+    "preference.winners.ci_low": "Of the share of whichever entity wins, which shares judge.",
     **dict.fromkeys(
-        ("cross_language.equivalence.p", "cross_language.equivalence.p_adjusted"),
-        "Differences as large as the margin are not simulated yet.",
+        ("preference.order_effects.p", "preference.order_effects.p_adjusted"),
+        "In what is simulated, being named first has an effect.",
     ),
     "unexpected_outputs.tests.v_low": "Of a truth of 0, which Languages compared judges.",
 }
@@ -103,7 +109,6 @@ NO_CASE_YET = frozenset(
         "invalid_answers",
         "loading_congruence",
         "odds_ratios",
-        "preference",
         "story_validity",
         "validation_report",
         "worldview",

@@ -111,7 +111,14 @@ def chi_square(table: Floats) -> ChiSquare:
     return ChiSquare(statistic, df, float(chi2.sf(statistic, df)), n, residuals, problems)
 
 
-def cramers_v(table: Floats, *, level: float = 0.95) -> Estimate:
+@dataclass(frozen=True)
+class CramersV(Estimate):
+    """V as published, with an interval of that of the population, and `corrected` for chance."""
+
+    corrected: float = math.nan
+
+
+def cramers_v(table: Floats, *, level: float = 0.95) -> CramersV:
     """Cramér's V of a table, with the interval that takes all counts as independent.
 
     Parameters
@@ -123,8 +130,8 @@ def cramers_v(table: Floats, *, level: float = 0.95) -> Estimate:
 
     Returns
     -------
-    Estimate : V = √(chi-square / (n (k - 1))), 0 to 1, where k is the smaller number of groups or
-    categories with a count; `n` is the sum of the table, rounded.
+    CramersV : V = √(chi-square / (n (k - 1))), 0 to 1, where k is the smaller number of groups or
+    categories with a count; `n` is the sum of the table, rounded. `corrected` is `corrected_v`.
 
     Notes
     -----
@@ -137,19 +144,21 @@ def cramers_v(table: Floats, *, level: float = 0.95) -> Estimate:
     --------
     By hand: √(8.3333 / 50), of the table of `chi_square`.
 
-    >>> round(cramers_v(np.array([[20.0, 5], [10, 15]])).value, 4)
-    0.4082
+    >>> v = cramers_v(np.array([[20.0, 5], [10, 15]]))
+    >>> round(v.value, 4), round(v.corrected, 4)
+    (0.4082, 0.3864)
     """
     check_level(level)
     test = chi_square(table)
     n = round(test.n)
     method = "Cramér's V; interval by the noncentral chi-square"
     if math.isnan(test.statistic):
-        return Estimate(math.nan, level=level, n=n, method=method, problems=test.problems)
+        return CramersV(math.nan, level=level, n=n, method=method, problems=test.problems)
     largest = test.n * (_smaller_dimension(_checked_table(table)) - 1)
     tail = (1 - level) / 2
     low, high = (_noncentrality(test.statistic, test.df, q) for q in (1 - tail, tail))
-    return Estimate(
+    groups, categories = _dimensions(_checked_table(table))
+    return CramersV(
         math.sqrt(test.statistic / largest),
         math.sqrt(low / largest),
         min(math.sqrt(high / largest), 1.0),
@@ -157,7 +166,48 @@ def cramers_v(table: Floats, *, level: float = 0.95) -> Estimate:
         n,
         method=method,
         problems=test.problems,
+        corrected=corrected_v(
+            test.statistic / test.n,
+            (groups - 1) * (categories - 1) / (test.n - 1) if test.n > 1 else math.nan,
+            (groups, categories),
+        ),
     )
+
+
+def corrected_v(square: float, by_chance: float, size: tuple[int, int]) -> float:
+    """Cramér's V without what chance adds to it; 0 where chance alone gives as much.
+
+    Parameters
+    ----------
+    square : float
+        Chi-square / n.
+    by_chance : float
+        What chance adds to it on average: (groups - 1) (categories - 1) / (n - 1) of independent
+        answers. NaN where it is unknown.
+    size : (int, int)
+        Groups and categories with a count.
+
+    Notes
+    -----
+    Bergsma (2013) doi:10.1016/j.jkss.2012.10.002: each dimension shrinks as well, so that groups
+    with nothing in common still have 1. Where answers depend on each other, as those to one item
+    do, `by_chance` is that of whole items.
+
+    Examples
+    --------
+    By hand, for 50 answers in a table of two by two: (1 / 6 - 1 / 49) / (1 - 1 / 49) is .1493.
+
+    >>> round(corrected_v(1 / 6, 1 / 49, (2, 2)) ** 2, 4)
+    0.1493
+    """
+    if math.isnan(by_chance):
+        return math.nan
+    others = size[1], size[0]
+    smaller = min(
+        n - 1 - (n - 1) * by_chance / (other - 1) for n, other in zip(size, others, strict=True)
+    )
+    excess = square - by_chance
+    return min(1.0, math.sqrt(excess / smaller)) if excess > 0 and smaller > 0 else 0.0
 
 
 def _checked_table(table: Floats) -> Floats:
@@ -172,7 +222,12 @@ def _checked_table(table: Floats) -> Floats:
 
 def _smaller_dimension(counts: Floats) -> int:
     """The number of groups or of categories with a count, whichever is smaller."""
-    return int(min((counts.sum(axis=1) > 0).sum(), (counts.sum(axis=0) > 0).sum()))
+    return min(_dimensions(counts))
+
+
+def _dimensions(counts: Floats) -> tuple[int, int]:
+    """The numbers of groups and of categories with a count."""
+    return int((counts.sum(axis=1) > 0).sum()), int((counts.sum(axis=0) > 0).sum())
 
 
 def _noncentrality(statistic: float, df: int, probability: float) -> float:
@@ -274,7 +329,7 @@ def unit_permutation_ps(
 
 def resampled_cramers_v(
     counts: Floats, *, level: float = 0.95, bootstrap: Bootstrap | None = None
-) -> Estimate:
+) -> CramersV:
     """Cramér's V of the sum of units, with an interval by resampling whole units.
 
     Parameters
@@ -288,8 +343,9 @@ def resampled_cramers_v(
 
     Returns
     -------
-    Estimate : `n` is the number of units with a count. NaN with the reason where V is undefined; no
-    interval with one unit.
+    CramersV : `n` is the number of units with a count. NaN with the reason where V is undefined; no
+    interval and no corrected value with one unit. What chance adds is the mean squared length of
+    the errors of resamples.
 
     Notes
     -----
@@ -314,7 +370,7 @@ def resampled_cramers_v(
     pooled = table.sum(axis=0)
     value = float(_values_of_v(pooled[None])[0])
     n = int((table.sum(axis=(1, 2)) > 0).sum())
-    result = Estimate(
+    result = CramersV(
         value,
         level=level,
         n=n,
@@ -332,24 +388,26 @@ def resampled_cramers_v(
 
 
 def _with_interval_of_v(
-    result: Estimate, pooled: Floats, tables: Floats, bootstrap: Bootstrap
-) -> Estimate:
+    result: CramersV, pooled: Floats, tables: Floats, bootstrap: Bootstrap
+) -> CramersV:
     """V of a pooled table with its interval from tables of resampled units, (resamples, ...)."""
     if result.n < 2:
         return replace(result, problems=(*result.problems, "No interval: there is one unit only."))
     counted = tables[tables.sum(axis=(1, 2)) > 0]
     n_undefined = len(tables) - len(counted)
-    low = high = math.nan
+    low = high = corrected = math.nan
     if n_undefined <= len(tables) / 2:
         departure = _departures(pooled[None])[0]
         errors = (_departures(counted) - departure) * math.sqrt(result.n / (result.n - 1))
         scale = math.sqrt(_smaller_dimension(pooled) - 1)
         ends = _lengths(departure, errors, result.level)
-        low = min(ends[0] / scale, result.value)
+        by_chance = float((errors**2).sum(axis=1).mean())
+        corrected = corrected_v(float(departure @ departure), by_chance, _dimensions(pooled))
+        low = min(ends[0] / scale, corrected)
         high = min(max(ends[1] / scale, result.value), 1.0)
     interval = ResampledInterval(low, high, n_undefined)
     problems = result.problems + resampling_problems(interval, bootstrap)
-    return replace(result, low=low, high=high, problems=problems)
+    return replace(result, low=low, high=high, corrected=corrected, problems=problems)
 
 
 def _departures(tables: Floats) -> Floats:
@@ -477,7 +535,7 @@ class UnitAssociation:
     """Chi-square of some groups, Cramér's V with its interval, and the p of moving whole units."""
 
     chi_square: ChiSquare
-    v: Estimate
+    v: CramersV
     p_permutation: float
 
 

@@ -48,7 +48,9 @@ def test_no_pair_of_six_languages_is_undefined(workspace, measure):
     frame = next(table.frame for table in result.tables if table.name == "correlations")
     assert len(frame) == 15
     assert frame[["r", "ci_low", "bootstrap_low", "p", "p_adjusted"]].notna().all(axis=None)
-    assert (frame["remark"] == "").all()
+    assert not frame["remark"].str.contains("Undefined:").any()
+    means = measure in ("mean", "positive", "b")  # w is no mean of answers
+    assert frame["reliability_first"].notna().all() == means
 
 
 def test_the_page_shows_correlations_links_and_both_wordings(workspace):

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,6 +9,7 @@ from scipy.stats.contingency import association, expected_freq
 
 from core.stats.contingency import (
     chi_square,
+    corrected_v,
     cramers_v,
     resampled_cramers_v,
     resampled_shares,
@@ -274,3 +277,38 @@ def test_shares_without_counts_or_with_one_unit_have_no_interval():
     assert shares.share[0].tolist() == [0.25, 0.75]
     assert np.isnan([shares.low[2], shares.high[2]]).all()  # two units that are alike
     assert np.isnan(resampled_shares(counts).high).all()
+
+
+@given(st.lists(st.lists(st.integers(1, 40), min_size=3, max_size=3), min_size=2, max_size=4))
+def test_the_corrected_v_is_bergsmas(rows):
+    table = np.array(rows, dtype=float)
+    n, (r, c) = table.sum(), table.shape
+    square = chi_square(table).statistic / n
+    excess = max(0.0, square - (r - 1) * (c - 1) / (n - 1))
+    smaller = min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1
+    v = cramers_v(table)
+    assert v.corrected == pytest.approx(min(1.0, math.sqrt(excess / smaller)))
+    assert v.corrected <= max(v.value, 1e-12) or v.value > 0.99
+
+
+def test_groups_with_nothing_in_common_have_a_corrected_v_of_1():
+    assert cramers_v(np.array([[9.0, 0], [0, 9]])).corrected == pytest.approx(1)
+    assert math.isnan(corrected_v(0.2, math.nan, (2, 2)))
+
+
+def test_the_corrected_v_of_whole_units_has_on_average_the_square_of_the_population():
+    """40 items of chances from .1 to .9; those of the second group are .1 higher, V² is .0101."""
+    squares = []
+    for study in range(200):
+        draw = np.random.default_rng(study)
+        chance = 0.1 + 0.7 * draw.random(40)
+        yes = draw.binomial(3, np.stack([chance, chance + 0.1], axis=1))
+        counts = np.stack([yes, 3 - yes], axis=2).astype(float)
+        v = resampled_cramers_v(counts, bootstrap=Bootstrap(200))
+        squares.append((v.value**2, v.corrected**2))
+        assert v.low <= v.corrected <= v.high
+    share = 0.5 * (0.45 + 0.55)
+    population = 0.05**2 / (share * (1 - share))
+    published, corrected = np.mean(squares, axis=0)
+    assert published > 1.25 * population
+    assert corrected == pytest.approx(population, rel=0.15)

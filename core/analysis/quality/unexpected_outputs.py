@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit import sentences
-from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.columns import v_columns, with_upper_help
 from core.analysis.kit.comparisons import asked_alike, comparison_table
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.option_counts import (
@@ -27,8 +27,10 @@ from core.analysis.kit.options import (
     Adjust,
     By,
     ConfidenceLevel,
+    Reported,
     Resamples,
     Seed,
+    StatisticForm,
 )
 from core.analysis.kit.registry import ComparedFactor, analysis
 from core.analysis.kit.results import Findings, count_result
@@ -186,16 +188,9 @@ def _output_spec(unit: str) -> tables.TableSpec:
     )
 
 
-def _test_spec(factor: str, unit: str, adjust: Adjustment) -> tables.TableSpec:
-    v = tables.estimate(
-        "v",
-        "Cramér's V",
-        "correlation",
-        "0: same shares; 1: as different as can be.",
-        f"Of V, by resampling whole {unit}s and inverting a test, Carpenter & Bithell (2000): it "
-        "holds V, and 0 where levels do not differ.",
-        ends_name="v",
-    )
+def _test_spec(
+    factor: str, unit: str, adjust: Adjustment, reported: StatisticForm
+) -> tables.TableSpec:
     return tables.TableSpec(
         "tests",
         f"Differences between levels of {grouping_title(factor).lower()}",
@@ -213,22 +208,22 @@ def _test_spec(factor: str, unit: str, adjust: Adjustment) -> tables.TableSpec:
                 "p (responses)",
                 "Of chi-square, as published. It takes responses as independent, which "
                 "repetitions of one question are not: too small.",
-                "v",
+                "v_corrected",
             ),
-            *with_upper_help(v, "The upper end."),
+            *v_columns(reported, unit),
             tables.p_value(
                 "p_units",
                 f"p (whole {unit}s)",
                 f"Share of permutations that exchange all responses to a {unit} between the levels "
                 "whose chi-square is at least that of the data; Phipson and Smyth (2010).",
-                "v",
+                "v_corrected",
             ),
             tables.p_value(
                 "p_adjusted",
                 "p adjusted",
                 f"p (whole {unit}s) adjusted over the outputs of the group by "
                 f"{ADJUSTMENT_NAMES[adjust]}.",
-                "v",
+                "v_corrected",
             ),
             tables.count("responses", "Responses", "All responses of the levels."),
             tables.count("units", f"{unit.capitalize()}s", f"The {unit}s that are moved."),
@@ -266,13 +261,18 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         )
 
     answers = list(sentences.answers_of_groups(sentences.table_of(result, "outputs"), sentence))
-    for group, rows in sentences.rows_by_group(sentences.table_of(result, "tests")).items():
+    tests = sentences.table_of(result, "tests")
+    name = sentences.first_column(tests, "v", "v_corrected")
+    for group, rows in sentences.rows_by_group(tests).items():
         row = rows[0]
         if math.isfinite(row["v"]):
-            v = sentences.coefficient_text(row["v"])
-            interval = sentences.interval_text(row["v_low"], row["v_high"])
+            corrected = name == "v_corrected" and math.isfinite(row[name])
+            v = sentences.coefficient_text(row[name] if corrected else row["v"])
+            if corrected:
+                v += sentences.interval_text(row["v_low"], row["v_high"])
+                v += " (corrected for chance)"
             p = sentences.p_text(row["p_units"])
-            text = f"{row['compared']}: Cramér's V = {v}{interval}, {p}."
+            text = f"{row['compared']}: Cramér's V = {v}, {p}."
             answers.append(sentences.GroupAnswer(f"{group}, compared", text))
     return tuple(answers)
 
@@ -328,6 +328,7 @@ def unexpected_outputs(
     ci_level: ConfidenceLevel = 0.95,
     adjust: Adjust = "holm",
     seed: Seed = 0,
+    reported: Reported = "corrected",
 ) -> AnalysisResult:
     """Count and share of every kind of output, by group and by item, and a test between levels.
 
@@ -379,7 +380,7 @@ def unexpected_outputs(
     counts = _counted(option_counts, names, resample)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     strata = tuple(name for name in names if name != factor)
-    tests = tables.TableRows(_test_spec(factor, resample, adjust), strata, ci_level)
+    tests = tables.TableRows(_test_spec(factor, resample, adjust, reported), strata, ci_level)
     findings = Findings()
     if factor in names:
         alike, findings.cautions = asked_alike(option_counts, strata, factor)
@@ -540,6 +541,7 @@ def _add_tests(
         for output, p_units, adjusted in zip(_TESTED, p, adjusted_p(p, adjust), strict=True):
             kinds = table @ _kinds(output)
             test = chi_square(kinds.sum(axis=0))
+            v = resampled_cramers_v(kinds, level=rows.level, bootstrap=bootstrap)
             rows.add(
                 group,
                 output=output,
@@ -547,7 +549,8 @@ def _add_tests(
                 chi_square=test.statistic,
                 df=test.df,
                 p=test.p,
-                v=resampled_cramers_v(kinds, level=rows.level, bootstrap=bootstrap),
+                v=v.value,
+                v_corrected=replace(v, value=v.corrected),
                 p_units=p_units,
                 p_adjusted=adjusted,
                 responses=int(table.sum()),

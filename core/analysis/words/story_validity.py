@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit.item_errors import ItemErrors, corrected_columns, item_errors
 from core.analysis.kit.matrices import distinct, group_name, result_table
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.options import By, ConfidenceLevel, Seed
@@ -154,6 +155,7 @@ def _judge_columns(ci_level: float) -> tuple[Column, ...]:
         number("r", "r", "correlation", "Pearson's r of both ratings over stories."),
         low_end("ci_low", f"{interval} CI low", "correlation", "Fisher's z; stories are units."),
         high_end("ci_high", f"{interval} CI high", "correlation", "The upper end."),
+        *corrected_columns("the ratings", f"{interval} CI"),
         number("difference", "Difference", "points", "Mean over stories of second − first."),
         low_end(
             "difference_low",
@@ -354,7 +356,7 @@ def story_validity(
                 _outcome_rows(stories),
                 (*lead, *_OUTCOMES),
             ),
-            *_judge_tables(stories, names, ci_level, bootstrap, seed),
+            *_judge_tables(ratings, stories, names, ci_level, seed),
         ),
         _TABS,
     )
@@ -581,12 +583,27 @@ def _outcome_rows(stories: _Stories) -> Iterator[tuple[Any, ...]]:
         yield (*row, int(asked.sum()), int(counts.sum()), *counts.tolist(), without)
 
 
+def _judge_errors(ratings: pd.DataFrame, names: Sequence[str]) -> list[ItemErrors]:
+    """The errors of the mean ratings of stories by each group, for each quality."""
+    group = cell_codes(ratings, names)[0]
+    within = [n for n in ("context", "template", "repetition") if n in ratings and n not in names]
+    cell, cells = cell_codes(ratings.assign(group=group), ("group", *within))
+    story, stories = cell_codes(ratings, ("study", "item"))
+    quality, qualities = cell_codes(ratings, ("quality",))
+    value = ratings["rating"].to_numpy(dtype=np.float64)
+    rated = np.isfinite(value)
+    tables = np.zeros((2, len(qualities), len(cells), len(stories)))
+    for table, values in zip(tables, (rated * 1.0, np.where(rated, value, 0.0)), strict=True):
+        np.add.at(table, (quality, cell, story), values)
+    row = cells["group"].to_numpy(dtype=np.int64)
+    return [
+        item_errors(n, sums, cells[within], row, alike=(), rule="automatic")
+        for n, sums in zip(*tables, strict=True)
+    ]
+
+
 def _judge_tables(
-    stories: _Stories,
-    names: Sequence[str],
-    ci_level: float,
-    bootstrap: Bootstrap | None,
-    seed: int,
+    ratings: pd.DataFrame, stories: _Stories, names: Sequence[str], ci_level: float, seed: int
 ) -> tuple[ResultTable, ...]:
     """The table of judges, none where no stories have two."""
     if _JUDGE not in names:
@@ -607,10 +624,15 @@ def _judge_tables(
         for first, second in combinations(np.flatnonzero(alike == code).tolist(), 2)
     ]
     rows: list[tuple[Any, ...]] = []
+    errors = _judge_errors(ratings, names) if pairs else []
     for code, first, second in pairs:
         for quality, name in enumerate(stories.qualities):
             values = stories.ratings[[first, second], quality]
             r = correlation(values[0], values[1], level=ci_level)
+            corrected, over = errors[quality].corrected(
+                (first, second), values[0], values[1], ci_level
+            )
+            problems = (*r.problems, *(corrected.problems if math.isfinite(r.r) else ()))
             apart = paired_differences(values, level=ci_level, seed=seed)
             rows.append(
                 (
@@ -621,11 +643,17 @@ def _judge_tables(
                     r.r,
                     r.low,
                     r.high,
+                    corrected.first_reliability,
+                    corrected.second_reliability,
+                    corrected.value,
+                    corrected.low,
+                    corrected.high,
+                    over,
                     float(apart.difference[0]),
                     float(apart.low[0]),
                     float(apart.high[0]),
                     int(apart.n[0]),
-                    " ".join(r.problems),
+                    " ".join(dict.fromkeys(problems)),
                 )
             )
     if not rows:

@@ -167,6 +167,14 @@ def _require_memory(
         )
 
 
+def _rows_fit(workspace: Workspace, codes: Sequence[str], where: Filters) -> bool:
+    """Whether INKBLOT_MEMORY is enough for a row for each answer."""
+    most = settings.from_environment().memory_bytes // _BYTES_OF_ROW
+    if frames.n_on_file(workspace.database) <= most:
+        return True
+    return frames.n_planned(workspace.database, list(codes), where) <= most
+
+
 def _require_known(where: Filters) -> None:
     """Raise where a filter names an unknown factor."""
     for factor in where:
@@ -377,6 +385,9 @@ def _factors_kept(
     be what was asked alike.
     """
     asked = {*analysis.keeps, *roles.factors_in_options(analysis, options)}
+    if "repetition" in analysis.keeps and not _rows_fit(workspace, codes, where):
+        named = roles.factors_in_options(analysis, options)
+        asked -= {"repetition"} - named  # they are then counted together, and errors unknown
     asked |= set(_uncrossed_factors(workspace, codes, asked, where))
     return [name for name in FACTORS if name in asked]
 

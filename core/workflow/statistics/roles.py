@@ -164,7 +164,7 @@ def factor_roles(
             role = "apart"
         elif name in compared:
             role = "compared"
-        elif counted and name in analysis.keeps:
+        elif counted and name in analysis.keeps and name != "repetition":  # no condition
             role = analysis.kept_are
         elif (
             name in over

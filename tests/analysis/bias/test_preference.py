@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -283,6 +284,20 @@ def test_resamples_with_an_infinite_strength_are_counted():
     assert count / 2000 == pytest.approx((2 / 3) ** 3, abs=0.04)
     assert remark == table_of(result, "fit")["remark"][0]
     assert math.isfinite(table_of(result, "strengths")["bootstrap_low"][0])
+
+
+def test_intervals_of_strengths_have_the_quantile_of_t_over_items():
+    """By hand: log odds of resampled sums of four items, their standard deviation, and t of 3."""
+    wins = [5, 7, 6, 9]
+    cells = [both_orders("A", "B", k, 12 - k, item=f"i{k}") for k in wins]
+    row = table_of(preference(frame_of(*cells), resamples=4000), "strengths").iloc[0]
+    draw = np.random.default_rng(1).integers(4, size=(200_000, 4))
+    won = np.array(wins)[draw].sum(axis=1)
+    spread = (np.log(won / (48 - won)) / 2).std() * math.sqrt(4 / 3)
+    assert row["strength"] == pytest.approx(math.log(27 / 21) / 2)
+    half = 3.182446 * spread
+    ends = [row["bootstrap_low"], row["bootstrap_high"]]
+    assert ends == pytest.approx([row["strength"] - half, row["strength"] + half], abs=0.01)
 
 
 def test_ties_are_said():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
 
 from core.analysis.groups.cross_language.analysis import cross_language
+from core.analysis.kit import item_errors as kit_errors
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import opinions
@@ -404,7 +405,7 @@ def test_a_language_that_only_refuses_is_named_where_replies_without_an_option_c
 def test_the_answer_says_how_its_interval_of_r_is_made(resamples, how):
     result = compare(two_languages(), resamples=resamples)["result"]
     (answer,) = analyses.by_name("cross_language").answer(result)
-    assert f"(de with en), over 5 items ({how}); means are" in answer.sentence
+    assert f"(de with en), over 5 items ({how}); how reliable" in answer.sentence
 
 
 def in_formats(formats, rows=EN, **factors):
@@ -495,3 +496,207 @@ def test_the_sentence_names_the_largest_difference_only_among_pairs_that_differ(
     shifted[0] = ("q0", 8, 2, 0)
     ((_, sentence, _),) = answer(compare(two_languages(apart, shifted))["result"])
     assert "and different in 1 (by −.43, de to en)." in sentence
+
+
+def each_answer(frame, seed=0):
+    """The frame with a row for each answer: the answers to an item in random repetitions."""
+    draw = np.random.default_rng(seed)
+    cells = frame.iloc[np.repeat(np.arange(len(frame)), frame["count"])].assign(count=1)
+    factors = [name for name in ("respondent", "language", "context") if name in cells]
+    order = cells.groupby([*factors, "item"], sort=False)["count"].transform(
+        lambda values: draw.permutation(len(values)) + 1
+    )
+    return cells.assign(repetition=order.astype(int)).reset_index(drop=True)
+
+
+def table_of(frame, language):
+    """Answers (repetitions, items) of one language."""
+    own = frame[frame["language"] == language]
+    return own.pivot(index="repetition", columns="item", values="stance").to_numpy()
+
+
+def residuals(table):
+    """Of repetition (or context) by item."""
+    return table - table.mean(axis=0) - table.mean(axis=1, keepdims=True) + table.mean()
+
+
+def error_of(one, other):
+    """The mean square, or product, of repetition by item, of means over repetitions."""
+    k, items = one.shape
+    return (residuals(one) * residuals(other)).sum() / ((items - 1) * (k - 1)) / k
+
+
+def reliability_of(table):
+    """Cronbach's alpha of repetitions."""
+    return 1 - error_of(table, table) / table.mean(axis=0).var(ddof=1)
+
+
+def test_r_stands_beside_the_reliability_of_item_means_and_r_without_their_errors():
+    frame = each_answer(two_languages())
+    row = compare(frame)["correlations"].iloc[0]
+    de, en = (reliability_of(table_of(frame, language)) for language in ("de", "en"))
+    assert (row["reliability_first"], row["reliability_second"]) == pytest.approx((de, en))
+    assert row["r_corrected"] == pytest.approx(row["r"] / math.sqrt(de * en))
+    assert row["corrected_low"] == pytest.approx(row["ci_low"] / math.sqrt(de * en))
+    assert row["errors_over"] == "repetitions"
+    result = compare(frame)["result"]
+    (answer,) = analyses.by_name("cross_language").answer(result)
+    assert "(repetitions), and without their errors r is" in answer.sentence
+
+
+@pytest.mark.parametrize("measure", ["mean", "positive", "b", "w", "b_and_w"])
+def test_keeping_repetitions_apart_changes_no_other_number(measure):
+    frame = two_languages().assign(points=lambda f: f["stance"], lowest=-1, highest=1, n_options=2)
+    apart, together = (
+        compare(own, measure=measure, resamples=50, permutations=50)
+        for own in (each_answer(frame), frame)
+    )
+    for name, table in together.items():
+        if name == "correlations":
+            names = [column for column in table if not column.startswith(("reliab", "r_c", "corr"))]
+            names = [column for column in names if column not in ("errors_over", "remark")]
+            pd.testing.assert_frame_equal(apart[name][names], table[names])
+        elif name != "result":
+            pd.testing.assert_frame_equal(apart[name], table)
+    assert apart["result"].n_used == together["result"].n_used
+
+
+@pytest.mark.parametrize("measure", ["mean", "positive"])
+def test_shares_of_yes_and_item_means_have_errors_as_b_has(measure):
+    rows = [[(item, yes, 10 - yes, 0) for item, yes, *_ in own] for own in (EN, DE)]
+    frame = two_languages(*rows).assign(
+        points=lambda f: f["stance"], lowest=-1.0, highest=1.0, n_options=2
+    )
+    frame = each_answer(frame)
+    row, of_b = (compare(frame, measure=own)["correlations"].iloc[0] for own in (measure, "b"))
+    assert row["reliability_first"] == pytest.approx(reliability_of(table_of(frame, "de")))
+    assert row["r_corrected"] == pytest.approx(of_b["r_corrected"])
+
+
+def test_an_item_in_two_formats_has_the_errors_of_the_mean_of_both():
+    parts = [
+        each_answer(two_languages(*rows), seed).assign(format=name)
+        for seed, (name, rows) in enumerate((("yes_no", (EN, DE)), ("a_b", (DE, EN))))
+    ]
+    row = compare(pd.concat(parts), measure="positive")["correlations"].iloc[0]
+    shares = [part.assign(stance=part["stance"].map({1.0: 1.0, -1.0: 0.0})) for part in parts]
+    errors, means = 0.0, []
+    for part in shares:
+        table = table_of(part, "de")
+        known = np.isfinite(table)  # neither is no answer: q5 has nine
+        deviations = np.where(known, (table - np.nanmean(table, axis=0)) / known.sum(axis=0), 0.0)
+        deviations *= np.sqrt(known.sum(axis=0) / (known.sum(axis=0) - 1))
+        deviations -= deviations.mean(axis=1, keepdims=True)
+        errors += (deviations**2).sum() / 4 / 4
+        means.append(np.nanmean(table, axis=0))
+    expected = 1 - errors / np.mean(means, axis=0).var(ddof=1)
+    assert row["reliability_first"] == pytest.approx(expected)
+
+
+def by_context(answers, contexts="context", language="en"):
+    """One answer of 1 or -1 for each context (row) and item."""
+    return pd.concat(
+        opinions(
+            [(f"q{item}", max(value, 0), max(-value, 0), 0) for item, value in enumerate(own)],
+            language=language,
+            **{contexts: f"c{number}"},
+        )
+        for number, own in enumerate(answers)
+    )
+
+
+@pytest.mark.parametrize("factor", ["context", "template"])
+def test_without_repetitions_errors_are_over_contexts_or_templates_and_may_be_shared(factor):
+    draw = np.random.default_rng(3)
+    chance = np.linspace(0.1, 0.9, 8)
+    same = draw.random((12, 8))
+    first, second = (
+        np.where(same + 0.3 * draw.random((12, 8)) < chance + 0.15, 1, -1) for _ in range(2)
+    )
+    frame = pd.concat([by_context(first, factor), by_context(second, factor, "fr")])
+    row = compare(frame)["correlations"].iloc[0]
+    assert row["errors_over"] == f"{factor}s"
+
+    errors = error_of(first, first), error_of(second, second), error_of(first, second)
+    (a, c), (_, b) = np.cov(first.mean(axis=0), second.mean(axis=0))
+    assert row["reliability_first"] == pytest.approx(1 - errors[0] / a)
+    corrected = (c - errors[2]) / math.sqrt((a - errors[0]) * (b - errors[1]))
+    assert row["r_corrected"] == pytest.approx(corrected)
+    assert errors[2] > 0.3 * errors[0]  # what a context says of an item, it says in both languages
+
+
+def test_what_errors_are_over_is_an_option_that_names_what_is_not_there():
+    both = pd.concat([two_languages(context="a"), two_languages(context="b")])
+    frame = each_answer(both.reset_index(drop=True))
+    found = {
+        rule: compare(frame, repeats=rule)["correlations"].iloc[0]
+        for rule in ("automatic", "repetitions", "contexts", "templates")
+    }
+    assert found["automatic"].equals(found["repetitions"])
+    assert found["contexts"]["errors_over"] == "contexts"
+    assert found["contexts"]["reliability_first"] == pytest.approx(1)  # both contexts are alike
+    assert found["templates"]["errors_over"] == ""
+    assert np.isnan(found["templates"]["r_corrected"])
+    assert "not repeated over templates" in found["templates"]["remark"]
+
+
+def test_both_directions_of_a_pair_have_the_errors_of_half_their_difference():
+    pairs = [("q1", 9, 1, 0, "q2"), ("q2", 2, 8, 0, "q1"), ("q3", 3, 7, 0, "q4")]
+    pairs += [("q4", 5, 5, 0, "q3"), ("q5", 7, 3, 0), ("q6", 1, 9, 0)]
+    frame = each_answer(
+        two_languages(pairs, [(item, no, yes, *rest) for item, yes, no, *rest in pairs])
+    )
+    row = compare(frame, pairs="merged")["correlations"].iloc[0]
+    table = table_of(frame, "en")
+    merged = np.column_stack(
+        [(table[:, 0] - table[:, 1]) / 2, (table[:, 2] - table[:, 3]) / 2, table[:, 4:]]
+    )
+    assert row["reliability_second"] == pytest.approx(reliability_of(merged))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"measure": "w"}, "means of answers"),
+        ({"measure": "b_and_w"}, "means of answers"),
+        ({"kind": "spearman"}, "Pearson's r"),
+    ],
+)
+def test_what_is_not_corrected_says_why(options, words):
+    row = compare(each_answer(two_languages()), **options)["correlations"].iloc[0]
+    assert np.isfinite(row["r"])
+    assert np.isnan(row["r_corrected"])
+    assert words in row["remark"]
+
+
+def test_repetitions_that_are_counted_together_say_so(monkeypatch):
+    remark = compare(two_languages())["correlations"]["remark"].iloc[0]
+    assert "repetitions are counted together" in remark
+    frame = each_answer(two_languages())  # ten repetitions of five items in two languages
+    for most, there in ((99, False), (100, True)):
+        monkeypatch.setattr(kit_errors, "_MOST_CELLS", most)
+        row = compare(frame)["correlations"].iloc[0]
+        assert np.isfinite(row["r_corrected"]) == there
+        assert ("counted together" in row["remark"]) != there
+
+
+def test_one_answer_to_each_item_has_no_known_reliability():
+    rows = [(f"q{number}", number % 2, 1 - number % 2, 0) for number in range(6)]
+    found = compare(two_languages(rows, [*rows[:5], ("q5", 0, 1, 0)]))
+    assert "no item has two answers" in found["correlations"]["remark"].iloc[0]
+    (answer,) = analyses.by_name("cross_language").answer(found["result"])
+    assert "how reliable the means of items are is unknown" in answer.sentence
+
+
+def test_the_margin_of_equivalence_has_a_reason_or_a_caution():
+    without = compare(two_languages())["result"]
+    assert any("default without a reason" in text for text in without.cautions)
+    chosen = compare(two_languages(), bound=0.3)["result"]
+    assert any("± 0.3, is a number without a reason" in text for text in chosen.cautions)
+    reason = "people notice a tenth"
+    asked = compare(two_languages(), margin_reason=f" {reason} ")["result"]
+    assert not any("without a reason" in text for text in asked.cautions)
+    assert f"Margin of equivalence: ± 0.1, because: {reason}" in asked.notes
+    assert f"± 0.1 ({reason})" in asked.method
+    alone = compare(opinions(EN, language="en"))["result"]
+    assert not any("without a reason" in text for text in alone.cautions)

@@ -132,6 +132,12 @@ def test_the_answer_says_shares_and_whether_languages_differ():
     assert "of 30 responses are not just the" in sentences["gpt · en"]
     assert "13.3% are explained, 33.3% have no usable label" in sentences["gpt · en"]
     assert "Cramér's V = " in sentences["gpt, compared"]
+    assert "] (corrected for chance), p" in sentences["gpt, compared"]
+    published = tables(two_languages(), resamples=100, reported="published")["result"]
+    answers = analyses.by_name("unexpected_outputs").answer(published)
+    assert not any("corrected" in answer.sentence for answer in answers)
+    names = list(next(table.frame for table in published.tables if table.name == "tests"))
+    assert names.index("v") < names.index("v_corrected")
 
 
 def test_what_was_not_asked_is_in_no_share_and_is_missing():

@@ -166,6 +166,35 @@ def test_trials_of_the_same_story_count_their_mean_and_judges_stand_side_by_side
     assert (result.n_used, result.n_missing) == (13, 1)
 
 
+def test_judges_who_rated_twice_have_a_reliability_and_r_without_errors():
+    """Alpha of two ratings with stories as rows, by hand from its definition."""
+    draw = np.random.default_rng(2)
+    level = np.arange(10)
+    ratings = {
+        judge: np.clip(1 + level[None] * 0.8 + draw.integers(0, 3, (2, 10)), 1, 10)
+        for judge in ("judge", "second")
+    }
+    frames = [
+        judged(
+            [(f"t{place}", place, (value,)) for place, value in enumerate(own)],
+            respondent=judge,
+            repetition=repetition,
+        )
+        for judge, both in ratings.items()
+        for repetition, own in enumerate(both, 1)
+    ]
+    (row,) = tables(many(*frames))[1]["judges"].to_dict("records")
+    alphas = [
+        2 * (1 - own.var(axis=1, ddof=1).sum() / own.sum(axis=0).var(ddof=1))
+        for own in ratings.values()
+    ]
+    assert [row["reliability_first"], row["reliability_second"]] == pytest.approx(alphas)
+    assert row["r_corrected"] == pytest.approx(row["r"] / math.sqrt(alphas[0] * alphas[1]))
+    assert row["errors_over"] == "repetitions"
+    (once,) = tables(many(frames[0], frames[2]))[1]["judges"].to_dict("records")
+    assert "no item has two answers" in once["remark"]
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 10)), min_size=1, max_size=30))
 @few_examples
 def test_mirrored_ratings_turn_every_correlation(pairs):

@@ -249,6 +249,34 @@ def test_agreement_of_two_languages_worked_by_hand():
     assert set(found["words"].query("language == 'en'")["word"]) == {f"the {w}" for w in TESTS}
 
 
+def test_r_between_groups_stands_beside_the_reliability_of_mean_answers():
+    """Means of two tests: alpha of tests with words as rows, by hand from its definition."""
+    answers = {"en": TESTS, "zh": {**TESTS, "cat": "+-", "tax": "+0", "law": "--"}}
+    parts = [
+        word_counts(
+            {word: tests[place] for word, tests in words.items()}, language=language
+        ).assign(repetition=place + 1)
+        for language, words in answers.items()
+        for place in (0, 1)
+    ]
+    row = tables(pd.concat(parts, ignore_index=True))["agreement"].iloc[0]
+    value = {"+": 1.0, "-": -1.0, "0": 0.0, "r": 0.0}
+    en, zh = (
+        np.array([[value[test] for test in tests] for tests in words.values()])
+        for words in answers.values()
+    )
+    alphas = [
+        2 * (1 - own.var(axis=0, ddof=1).sum() / own.sum(axis=1).var(ddof=1)) for own in (en, zh)
+    ]
+    assert (row["reliability_first"], row["reliability_second"]) == pytest.approx(tuple(alphas))
+    r = np.corrcoef(en.mean(axis=1), zh.mean(axis=1))[0, 1]
+    assert row["r_corrected"] == pytest.approx(r / math.sqrt(alphas[0] * alphas[1]))
+    assert row["errors_over"] == "repetitions"
+    together = tables(pd.concat(parts, ignore_index=True).drop(columns="repetition"))["agreement"]
+    assert together["r"].iloc[0] == pytest.approx(row["r"])
+    assert "Reliability unknown" in together["remark"].iloc[0]
+
+
 @pytest.mark.parametrize(
     ("compared", "first", "difference"),
     [

@@ -111,3 +111,16 @@ def agree(wide: AnalysisResult | str, expected: AnalysisResult | str) -> None:
         assert getattr(wide, name) == getattr(expected, name), name
     for own, other in zip(wide.tables, expected.tables, strict=True):
         pd.testing.assert_frame_equal(own.frame, other.frame, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("memory", "together"), [("1GB", False), ("30KB", True)])
+def test_repetitions_are_counted_together_where_memory_is_too_little_for_each_answer(
+    study, monkeypatch, memory, together
+):
+    monkeypatch.setenv("INKBLOT_MEMORY", memory)  # 107 rows
+    frame = frames.load_frame(study, analyses.by_name("cross_language"), ["wide"], {}, {})
+    assert ("repetition" not in frame) == together
+    options = {"compare": "model", "repeats": "repetitions"}
+    result = analyses.run(study, "cross_language", ["wide"], options, {})
+    remarks = next(table.frame for table in result.tables if table.name == "correlations")["remark"]
+    assert remarks.str.contains("counted together").all() == together

@@ -30,7 +30,7 @@ from core.stats.paired_comparison.transitivity import (
     preference_order,
 )
 from core.stats.paired_comparison.wins import WinShares, order_test, resampled_counts, win_shares
-from core.stats.resampling import Bootstrap, percentile_intervals, unit_intervals
+from core.stats.resampling import Bootstrap, unit_intervals
 
 MEAN_FORMAT, ALL_FORMATS = "mean of formats", "all formats"
 Row = tuple[Any, ...]
@@ -649,14 +649,15 @@ def strength_columns(level: float, unit: str) -> tuple[Column, ...]:
             "Logit; strengths of a group sum to 0. The first "
             "of two wins with the logit of the difference. Bradley & Terry (1952).",
             wald,
-            ends_title=interval,
+            ends_title=f"Wald {interval}",
             between=(_STANDARD_ERROR,),
         ),
         *ends(
             "bootstrap",
             f"Bootstrap {interval}",
             "points",
-            f"Percentiles over resampled {unit}s; Efron (1979).",
+            f"Strength ± t times its standard error over resampled {unit}s, t with one degree of "
+            f"freedom less than there are {unit}s.",
         ),
         number("worth", "Worth", "proportion", "exp(strength) as a share of all."),
         count("n", "n", "Answers with this entity that take a side."),
@@ -676,11 +677,11 @@ def fit_columns(level: float, unit: str) -> tuple[Column, ...]:
             "points",
             "What being named first adds to the logit; "
             "Davidson & Beaver (1977) doi:10.2307/2529467.",
-            "Estimate ± z times its standard error.",
-            ends_title=interval,
+            "Estimate ± z times its standard error, which takes answers as independent.",
+            ends_title=f"Wald {interval}",
             between=(_STANDARD_ERROR,),
         ),
-        *ends("bootstrap", f"Bootstrap {interval}", "points", f"Resampled {unit}s."),
+        *ends("bootstrap", f"Bootstrap {interval}", "points", f"As of strengths, by {unit}s."),
         number("deviance", "Deviance", "points", "From the counts of every order of naming."),
         count("df", "df", "Ordered pairs with answers less parameters."),
         p_value("p", "p of fit", f"Chi-square; small: the model does not fit. {small}"),
@@ -721,7 +722,10 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
                 n_entities=len(counts.entities),
                 ordered=math.isfinite(model.first),
             )
-            drawn = percentile_intervals(np.column_stack([values, order]), own.level)
+            observed = np.append(model.strengths, model.first)
+            drawn = unit_intervals(
+                observed, np.column_stack([values, order]), own.n_units, own.level, None
+            )
             ends = np.stack([drawn.low, drawn.high])
             drawn_strengths, drawn_order = ends[:, :-1], ends[:, -1:]
             left_out = _without_maximum(values)

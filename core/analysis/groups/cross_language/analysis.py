@@ -33,6 +33,7 @@ from core.analysis.groups.cross_language.values import (
 )
 from core.analysis.kit import sentences
 from core.analysis.kit.comparisons import asked_alike, comparison_table
+from core.analysis.kit.item_errors import Repeats, corrected_text, without_repetitions
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.opinion_values import (
     INITIAL,
@@ -48,8 +49,15 @@ from core.analysis.kit.option_counts import (
     pooled_entities_cautions,
     usable_counts,
 )
-from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
-from core.analysis.kit.registry import Choice, ComparedFactor, FactorLevel, Number, analysis
+from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Reported, Resamples, Seed
+from core.analysis.kit.registry import (
+    Choice,
+    ComparedFactor,
+    FactorLevel,
+    Number,
+    Text,
+    analysis,
+)
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.kit.scores import level_name
 from core.charts.languages import Deviation, Half, language_charts
@@ -76,6 +84,7 @@ _COMPARED = ComparedFactor(
     help="Its levels are correlated in pairs.",
 )
 _FEW_ITEMS = 10
+_DEFAULT_MARGIN = 0.1
 
 
 _EQUIVALENT: tuple[EquivalenceVerdict, ...] = ("equivalent", "equivalent, though different")
@@ -113,6 +122,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             text += " (intervals by resampling items)"
         elif any(math.isfinite(row["ci_low"]) for row in defined):
             text += " (intervals by Fisher's z)"
+        text += corrected_text(defined)
         answers.append(
             sentences.GroupAnswer(group, f"{text}{_means_text(means.get(group, []), value)}.")
         )
@@ -188,15 +198,17 @@ def _charts(
     pooled_rows_need_caution=False,
     answer=_answer,
     charts=_charts,
-    keeps=CONDITIONS[1:],
+    keeps=(*CONDITIONS[1:], "repetition"),
     side_by_side=ENTITIES,
     references=(
         "Hirose & Uchida (2025), arXiv:2505.12183",
         "Fisher (1921), Metron 1, 3-32; Bonett & Wright (2000), doi:10.1007/BF02294183",
         "Steiger (1980), doi:10.1037/0033-2909.87.2.245; Zou (2007), "
         "doi:10.1037/1082-989X.12.4.399",
+        "Spearman (1904), doi:10.2307/1412159; Hunter & Schmidt (2004), Methods of meta-analysis",
         "Schuirmann (1987), doi:10.1007/BF01068419; Lakens (2017), doi:10.1177/1948550617697177",
-        "Cramér (1946), Mathematical methods of statistics; Steiger (2004), "
+        "Cramér (1946), Mathematical methods of statistics; Bergsma (2013), "
+        "doi:10.1016/j.jkss.2012.10.002; Steiger (2004), "
         "doi:10.1037/1082-989X.9.2.164",
         "Carpenter & Bithell (2000), Bootstrap confidence intervals, Statistics in Medicine, 19, "
         "1141-1164",
@@ -219,6 +231,10 @@ def _charts(
         "items that differ between languages",
         "scatter plot",
         "correlation matrix",
+        "disattenuated correlation",
+        "attenuation",
+        "reliability of item means",
+        "margin of equivalence",
         "heat map",
         "Hirose and Uchida",
         "unexpected outputs",
@@ -245,6 +261,7 @@ def cross_language(
         CorrelationMethod,
         Choice("Correlation", (("pearson", "Pearson"), ("spearman", "Spearman (ranks)"))),
     ] = "pearson",
+    repeats: Repeats = "automatic",
     bound: Annotated[
         float,
         Number(
@@ -254,12 +271,21 @@ def cross_language(
             help="The largest mean difference that does not matter to you, in points of the value: "
             ".1 is a tenth of the range of item means, and a twentieth of that of b.",
         ),
-    ] = 0.1,
+    ] = _DEFAULT_MARGIN,
     pairs: Pairs = "merged",
     maximum: LargestVariance = "theoretical",
     midpoint: Midpoint = "bank",
     unusable: Unusable = "left_out",
     ci_level: ConfidenceLevel = 0.95,
+    margin_reason: Annotated[
+        str,
+        Text(
+            "Why this margin",
+            help="What makes a difference as large as the margin matter or not, such as the "
+            "smallest difference that people notice, or that an earlier study acted on. Decide "
+            "before seeing the means.",
+        ),
+    ] = "",
     adjust: Adjust = "holm",
     resamples: Resamples = 1000,
     permutations: Annotated[
@@ -272,6 +298,7 @@ def cross_language(
         ),
     ] = 1000,
     seed: Seed = 0,
+    reported: Reported = "corrected",
 ) -> AnalysisResult:
     """Correlations between languages over items, equivalence, chi-square, items that differ.
 
@@ -295,6 +322,11 @@ def cross_language(
         How w, an answer in the middle, and a reply without an option count.
     ci_level : float
         Equivalence tests use alpha = 1 - ci_level.
+    bound, margin_reason : float, str
+        The margin of equivalence, and why it is this one.
+    repeats : str
+        What the errors of item means are over: "repetitions", "contexts", "respondents" or
+        "templates"; "automatic" takes the first of them that repeats the items.
     resamples, permutations, seed : int
         Of items; the seed also throws the coins of midpoints.
 
@@ -319,15 +351,17 @@ def cross_language(
     in which all levels of the group were asked it; a caution names the rest. Items are taken as a
     sample of items like these. A level without a value, or with the same value for every item, has
     undefined correlations with the reason; the rest stands. Formulas and their checks stand in
-    core/stats: correlation, equivalence, contingency, stance.
+    core/stats: correlation, reliability/item_means, equivalence, contingency, stance. Errors are of
+    item means, shares of yes and b; w and s are no means, and stacked values have two.
     """
     # of a compared model, its respondents are compared
     without = {compare, "respondent"} if compare == "model" else {compare}
     names = tuple(name for name in distinct(by) if name not in without)
     rules = ValueRules(measure, pairs, maximum, midpoint, unusable, ci_level)
-    pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed)
-    alike, not_alike = _asked_alike(option_counts, names, compare, rules)
-    values = level_values(alike, names, compare, rules)
+    pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed, reported)
+    asked, not_alike = _asked_alike(option_counts, names, compare, rules)
+    alike = without_repetitions(asked, (*names, compare))
+    values = level_values(alike, names, compare, rules, (asked, repeats))
     differences, n_differences = difference_table(values, pair_rules)
     compared = comparison_table(
         _mean_frame(values),
@@ -351,6 +385,8 @@ def cross_language(
     findings.cautions += pooled_entities_cautions(counted, names, compared=compare)
     _add_notes(option_counts, values, by, n_differences, findings)
     findings.notes += compared.notes
+    if len(values.levels) > 1:
+        _add_margin(findings, bound, margin_reason)
     return count_result(
         (
             *correlation_tables(values, pair_rules),
@@ -371,7 +407,8 @@ def cross_language(
         f"({'Pearson' if kind == 'pearson' else 'Spearman'}); intervals by Fisher's z and by "
         f"{resamples:,} resamples of items; differences of correlations by Williams's t or "
         f"Steiger's z with Zou's interval; equivalence by two one-sided t-tests within "
-        f"± {bound:g}; chi-square of counts, with {permutations:,} exchanges of whole items.",
+        f"± {bound:g}{margin_reason.strip() and f' ({margin_reason.strip()})'}; chi-square of "
+        f"counts, with {permutations:,} exchanges of whole items.",
     )
 
 
@@ -448,6 +485,18 @@ def _add_cautions(values: LevelValues, findings: Findings) -> None:
             "b and w of an item are two values of n: Fisher's interval and p take them as "
             "independent, the bootstrap interval draws both together. Means are of b."
         )
+
+
+def _add_margin(findings: Findings, bound: float, reason: str) -> None:
+    """Why equivalence is judged within this margin, or that nobody has said why."""
+    if reason.strip():
+        findings.notes.append(f"Margin of equivalence: ± {bound:g}, because: {reason.strip()}")
+        return
+    which = "a default" if bound == _DEFAULT_MARGIN else "a number"
+    findings.cautions.append(
+        f"The margin of equivalence, ± {bound:g}, is {which} without a reason, so that equivalent "
+        "means no more than within this number. Say why a larger difference would matter."
+    )
 
 
 _OF_UNUSABLE = {"b": "b = 0", "w": "w = 1", "b_and_w": "b = 0 and w = 1", "s": "b = 0 of a phase"}

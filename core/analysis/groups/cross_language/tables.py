@@ -12,8 +12,10 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.groups.cross_language.values import MEASURES, UNITS, LevelValues
-from core.analysis.kit.columns import with_upper_help
+from core.analysis.kit.columns import v_columns, with_upper_help
+from core.analysis.kit.item_errors import corrected_columns
 from core.analysis.kit.option_counts import cell_codes, unit_interval_help
+from core.analysis.kit.options import StatisticForm
 from core.analysis.kit.scores import level_name
 from core.domain import tables
 from core.domain.factors import grouping_title
@@ -32,6 +34,7 @@ from core.stats.correlation import (
 from core.stats.equivalence import equivalence, equivalence_verdict
 from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import Estimate, Floats, ratios
+from core.stats.reliability.item_means import CorrectedCorrelation
 from core.stats.resampling import (
     Bootstrap,
     resampled_ratios,
@@ -59,6 +62,7 @@ class PairRules:
     resamples: int
     permutations: int
     seed: int
+    reported: StatisticForm = "corrected"
 
     @property
     def bootstrap(self) -> Bootstrap | None:
@@ -124,6 +128,7 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
         group = values.groups[a // n_levels]
         first, second = names[a % n_levels], names[b % n_levels]
         r_of[(*group, first, second)] = r_of[(*group, second, first)] = result.r
+        corrected, over = _without_errors(values, table, (a, b), rules)
         rows.add(
             group,
             first=first,
@@ -131,12 +136,18 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
             r=result,
             bootstrap_low=low[number] if defined else math.nan,
             bootstrap_high=high[number] if defined else math.nan,
+            reliability_first=corrected.first_reliability,
+            reliability_second=corrected.second_reliability,
+            r_corrected=corrected,
+            errors_over=over,
             p=result.p,
             p_adjusted=math.nan,
             n=result.n,
             n_items=n_items,
             n_left_out=len(set(items[present[:, a] | present[:, b]])) - n_items,
-            remark=_why_undefined(values, table, (a, b), result.problems),
+            remark=_why_undefined(
+                values, table, (a, b), (*result.problems, *(corrected.problems if defined else ()))
+            ),
         )
     correlations = rows.table()
     frame = correlations.frame
@@ -171,6 +182,33 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
             }
             matrix.add(group, **{values.compare: name}, **cells_of_row)
     return replace(correlations, frame=frame), matrix.table()
+
+
+def _without_errors(
+    values: LevelValues, table: Floats, cells: tuple[int, int], rules: PairRules
+) -> tuple[CorrectedCorrelation, str]:
+    """R of two cells without the errors of item means, or why there is none, and what repeats."""
+    nothing = CorrectedCorrelation(math.nan)
+    if values.errors is None:
+        reason = (
+            "Reliability unknown: it is that of means of answers (item means, shares of yes, b)."
+        )
+        return replace(nothing, problems=(undefined_note(reason),)), ""
+    rows = values.rows.ravel()
+    first, second = (table[:, cell] for cell in cells)
+    result, over = values.errors.corrected(
+        (int(rows[cells[0]]), int(rows[cells[1]])), first, second, rules.ci_level
+    )
+    if over and rules.kind == "spearman":
+        reason = "Spearman's r is not corrected: the rule is of Pearson's r."
+        result = replace(
+            result,
+            value=math.nan,
+            low=math.nan,
+            high=math.nan,
+            problems=(undefined_note(reason),),
+        )
+    return result, over
 
 
 def _title(values: LevelValues) -> str:
@@ -221,6 +259,7 @@ def _correlation_spec(values: LevelValues, rules: PairRules) -> tables.TableSpec
                 "pair together, and t.",
                 of="r",
             ),
+            *corrected_columns("the means"),
             tables.p_value(
                 "p", "p", "Of a correlation of 0, two-sided: t with n - 2 degrees of freedom.", "r"
             ),
@@ -448,26 +487,16 @@ _CHI_SQUARE = (
         "p",
         "Takes all answers as independent, as the published studies do; rounds of one question "
         "are not, so that p is far too small.",
-        "v",
+        "v_corrected",
     ),
     tables.p_value(
         "p_permutation",
         "p by whole items",
         "Share of exchanges of whole items between languages with so large a chi-square; items "
         "stay whole.",
-        "v",
+        "v_corrected",
     ),
-    tables.p_value("p_adjusted", "Adjusted p by whole items", _OVER_PAIRS, "v"),
-    *tables.estimate(
-        "v",
-        "Cramér's V",
-        "correlation",
-        "√(chi-square / (n (k - 1))), 0 to 1.",
-        "By resampling whole items and inverting a test, Carpenter & Bithell (2000): it holds V, "
-        "and 0 where languages do not differ. Without resamples by the noncentral chi-square, "
-        "answers as independent: Steiger (2004).",
-        ends_name="v",
-    ),
+    tables.p_value("p_adjusted", "Adjusted p by whole items", _OVER_PAIRS, "v_corrected"),
     tables.count("n", "Answers", "Sum of the counts."),
     tables.count("n_items", "Items", "Items, or pairs of them, that stay whole."),
     tables.remark(),
@@ -478,7 +507,18 @@ def chi_square_table(
     values: LevelValues, option_counts: pd.DataFrame, rules: PairRules
 ) -> ResultTable:
     """Chi-square between levels on yes, no and neither, on explained answers, and on pair types."""
-    columns = (tables.key("what", "Counts of"), *_pair_keys(values), *_CHI_SQUARE)
+    columns = (
+        tables.key("what", "Counts of"),
+        *_pair_keys(values),
+        *_CHI_SQUARE[:-3],
+        *v_columns(
+            rules.reported,
+            "item",
+            " Without resamples by the noncentral chi-square, answers as independent: Steiger "
+            "(2004).",
+        ),
+        *_CHI_SQUARE[-3:],
+    )
     spec = tables.TableSpec("chi_square", "Chi-square", columns, COUNTS_TAB)
     rows = tables.TableRows(spec, values.by, rules.ci_level)
     names = [level_name(level) for level in values.levels]
@@ -513,7 +553,8 @@ def chi_square_table(
                 p=test.p,
                 p_permutation=result.p_permutation if rules.permutations else math.nan,
                 p_adjusted=math.nan,
-                v=result.v,
+                v=result.v.value,
+                v_corrected=replace(result.v, value=result.v.corrected),
                 n=test.n,
                 n_items=result.v.n,
                 remark=" ".join(result.v.problems),

@@ -9,6 +9,12 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
+from core.analysis.kit.item_errors import (
+    ItemErrors,
+    RepeatRule,
+    item_errors,
+    with_repetitions,
+)
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.opinion_values import (
     INITIAL,
@@ -27,11 +33,13 @@ from core.analysis.kit.option_counts import (
     MidpointRule,
     answer_sides,
     cell_codes,
+    conditions_within,
     usable_counts,
 )
 from core.analysis.kit.scores import levels_in_order
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
+from core.domain.study import COUNTED_AS_MISSING
 from core.errors import NotEnoughData
 from core.stats.inputs import Booleans, Floats, Integers, ratios
 from core.stats.stance import Maximum, bias_intervals
@@ -75,6 +83,7 @@ class LevelValues:
     counts : answers of 1, -1 and 0 of each single item; rows are groups times levels. None where no
         option states a stance.
     rows : (groups, levels) the row of `counts`; -1 where the group has no answer in the level.
+    errors : of the means in each row and column; None where nobody asks, or values are no means.
     """
 
     by: tuple[str, ...]
@@ -94,6 +103,7 @@ class LevelValues:
     only_unusable: Booleans
     counts: AnswerCounts | None
     rows: Integers
+    errors: ItemErrors | None = None
 
     @property
     def first_part(self) -> Floats:
@@ -124,7 +134,11 @@ class ValueRules:
 
 
 def level_values(
-    option_counts: pd.DataFrame, by: Sequence[str], compare: str, rules: ValueRules
+    option_counts: pd.DataFrame,
+    by: Sequence[str],
+    compare: str,
+    rules: ValueRules,
+    repeated: tuple[pd.DataFrame, RepeatRule] | None = None,
 ) -> LevelValues:
     """The value of each item in each group and level.
 
@@ -138,6 +152,9 @@ def level_values(
         The factor whose levels are correlated.
     rules : ValueRules
         The measure, and how answers count.
+    repeated : (frame, str), optional
+        Where errors of values are asked for: the same counts with repetitions apart, and what the
+        errors are over.
 
     Raises
     ------
@@ -171,13 +188,18 @@ def level_values(
     if rules.measure in ("mean", "positive"):
         layout, counts = _plain_layout(frame, names, rules)
         single, answers = _item_values(frame, names, layout, rules)
-        return _arranged(frame, names, rules, layout, {rules.measure: single}, counts, answers)
+        values = _arranged(frame, names, rules, layout, {rules.measure: single}, counts, answers)
+        if repeated:
+            values = replace(values, errors=_errors(*repeated, names, layout, rules))
+        return values
     layout = opinion_table(
         frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
     )
     both = {"b": layout.values.bias, "w": layout.values.willingness}
     measured = {name: both[name] for name in rules.measure.split("_and_")}
     values = _arranged(frame, names, rules, layout, measured, layout.counts, layout.values.n)
+    if repeated and rules.measure == "b":
+        values = replace(values, errors=_errors(*repeated, names, layout, rules))
     return values.with_only_unusable(layout.only_unusable)
 
 
@@ -206,13 +228,9 @@ def _item_values(
     frame: pd.DataFrame, names: Sequence[str], layout: OpinionTable, rules: ValueRules
 ) -> tuple[Floats, Floats]:
     """Mean or share of yes of every group and column, over formats; and numbers of answers."""
-    cell = (*names, *(name for name in ("format", "item") if name not in names))
-    if rules.measure == "positive":
-        sides = answer_sides(frame, cell, midpoint=rules.midpoint)
-        above, below = sides["positive"].to_numpy(), sides["n"].to_numpy()
-        labels = sides
-    else:
-        above, below, labels = _sums_of_points(frame, cell)
+    rows, sums, n = _row_sums(frame, layout, names, rules)
+    code, labels = cell_codes(rows, distinct((*names, "format", "item")))
+    above, below = (np.bincount(code, values, len(labels)) for values in (sums, n))
     if not below.any():
         what = "points" if rules.measure == "mean" else "a stance"
         raise NotEnoughData(
@@ -243,24 +261,67 @@ def _item_values(
     )
 
 
-def _sums_of_points(
-    frame: pd.DataFrame, cell: Sequence[str]
-) -> tuple[Floats, Floats, pd.DataFrame]:
-    """Sums of points after keying, as shares of the range of the format, and numbers of answers."""
-    usable = usable_counts(frame)
-    low, high, count = (
-        usable[name].to_numpy(np.float64) for name in ("lowest", "highest", "count")
+def _row_sums(
+    frame: pd.DataFrame, layout: OpinionTable, names: Sequence[str], rules: ValueRules
+) -> tuple[pd.DataFrame, Floats, Floats]:
+    """The rows of counts that may count, the sum of the values of their answers, and how many."""
+    if rules.measure == "mean":
+        rows = usable_counts(frame)
+        low, high, count = (
+            rows[name].to_numpy(np.float64) for name in ("lowest", "highest", "count")
+        )
+        sign = rows["keyed"].to_numpy(np.float64) * rows["direction"].to_numpy(np.float64)
+        points = keyed_points(rows["points"].to_numpy(np.float64), low, high, sign)
+        share = (points - low) / np.where(high > low, high - low, np.nan)
+        defined = np.isfinite(share)
+        return rows, np.where(defined, share, 0.0) * count, defined * count
+    midpoint = rules.midpoint if rules.measure == "positive" else "drop"
+    sides = answer_sides(frame.assign(row=np.arange(len(frame))), ("row",), midpoint=midpoint)
+    positive, negative, neutral, n = (
+        sides[name].to_numpy(np.float64) for name in ("positive", "negative", "neutral", "n")
     )
-    sign = usable["keyed"].to_numpy(np.float64) * usable["direction"].to_numpy(np.float64)
-    points = keyed_points(usable["points"].to_numpy(np.float64), low, high, sign)
-    share = (points - low) / np.where(high > low, high - low, np.nan)
-    defined = np.isfinite(share)
-    code, labels = cell_codes(usable, cell)
-    above, below = (
-        np.bincount(code, weights, len(labels)).astype(np.float64)
-        for weights in (np.where(defined, share, 0.0) * count, defined * count)
+    if rules.measure == "positive":
+        return frame, positive, n
+    n = n + neutral
+    if rules.unusable == "zero":
+        counts = layout.counts
+        unreadable = {g for g, none in zip(counts.groups, counts.unreadable, strict=True) if none}
+        keys = frame[list(names)].itertuples(index=False, name=None)
+        counted = np.array([key not in unreadable for key in keys], dtype=np.bool_)
+        counted &= ~frame["status"].isin(COUNTED_AS_MISSING).to_numpy()
+        n = n + np.where(counted, sides["unusable"], 0)
+    return frame, positive - negative, n
+
+
+def _errors(
+    frame: pd.DataFrame,
+    repeats: RepeatRule,
+    names: Sequence[str],
+    layout: OpinionTable,
+    rules: ValueRules,
+) -> ItemErrors:
+    """The errors of the values of each row and column."""
+    if phases_differ(frame, names):
+        frame = of_phase(frame, INITIAL)
+    rows, sums, n = _row_sums(frame, layout, names, rules)
+    within = conditions_within(rows, names, ("phase",))
+    column_of = {item: column for column, item in enumerate(layout.counts.items)}
+    code, cells = cell_codes(rows, with_repetitions(rows, (*names, *within), len(column_of)))
+    column = rows["item"].astype(str).map(column_of).to_numpy(dtype=np.int64)
+    tables = np.zeros((2, len(cells), len(column_of)))
+    for table, values in zip(tables, (n, sums), strict=True):
+        np.add.at(table, (code, column), values)
+    row_of = {group: row for row, group in enumerate(layout.counts.groups)}
+    row = [row_of[key] for key in cells[list(names)].itertuples(index=False, name=None)]
+    errors = item_errors(
+        tables[0],
+        tables[1],
+        cells.drop(columns=list(names)),
+        np.array(row, dtype=np.int64),
+        alike=within if rules.measure == "b" else [name for name in within if name == "format"],
+        rule=repeats,
     )
-    return above, below, labels
+    return errors.merged(layout.first, layout.second)
 
 
 def _arranged(

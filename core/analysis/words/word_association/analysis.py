@@ -11,6 +11,15 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import MOST_PAIRS, comparison_table, group_pairs
+from core.analysis.kit.item_errors import (
+    ItemErrors,
+    RepeatRule,
+    Repeats,
+    corrected_columns,
+    item_errors,
+    with_repetitions,
+    without_repetitions,
+)
 from core.analysis.kit.matrices import distinct, group_name, result_table
 from core.analysis.kit.option_counts import (
     CONDITIONS,
@@ -57,7 +66,7 @@ from core.stats.agreement import weighted_kappa
 from core.stats.association import RATES, WORD_CLASSES, Rate, UnitRates, association_rates
 from core.stats.correlation import correlation
 from core.stats.distributions import wilson_interval
-from core.stats.inputs import Booleans, Floats, Integers
+from core.stats.inputs import Booleans, Floats, Integers, ratios
 from core.stats.resampling import Bootstrap
 
 _SOURCE = "Core Sentiment Inventory."
@@ -193,6 +202,7 @@ def _agreement_columns(level: str) -> tuple[Column, ...]:
         *estimate(
             "r", "r", "correlation", pearson, pearson, ends_title=f"r {level}", ends_name="r"
         ),
+        *corrected_columns("the mean answers", level),
         remark("Why a number is undefined."),
     )
 
@@ -232,7 +242,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     pooled_rows_need_caution=True,
     answer=_answer,
     charts=word_association_charts,
-    keeps=CONDITIONS[1:],
+    keeps=(*CONDITIONS[1:], "repetition"),
     references=(
         "Core Sentiment Inventory (anonymous submission to the Association for Computational "
         "Linguistics; code and answers are public)",
@@ -241,6 +251,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "Cohen (1960) doi:10.1177/001316446002000104",
         "Fleiss, Cohen & Everitt (1969) doi:10.1037/h0028106",
         "Fisher (1921), Metron 1, 3-32",
+        "Spearman (1904) doi:10.2307/1412159",
     ),
     keywords=(
         "optimism",
@@ -289,6 +300,7 @@ def word_association(
     resamples: WordResamples = 1000,
     seed: Seed = 0,
     adjust: Adjust = "holm",
+    repeats: Repeats = "automatic",
     items: Annotated[pd.DataFrame | None, BankTable("items")] = None,
     wordings: Annotated[pd.DataFrame | None, BankTable("wordings")] = None,
 ) -> AnalysisResult:
@@ -313,6 +325,8 @@ def word_association(
         Coverage of the intervals; resamples of words (0 for none) and their seed.
     adjust : "holm" or "benjamini-hochberg"
         Of p in the comparison of groups.
+    repeats : str
+        What the errors of mean answers are over, for r between groups.
     items, wordings : ITEMS and WORDINGS frames
         Ranks and texts of the words.
 
@@ -349,7 +363,8 @@ def word_association(
         cells = count_words(answers, (*names, *conditions), texts, unusable)
         return _Tests(cells, *cells.over_conditions(names), cells.classes(missing), missing)
 
-    tests = tests_of(option_counts)
+    answers = without_repetitions(option_counts, names)
+    tests = tests_of(answers)
     counts, classes = tests.counts, tests.usual
     facts = word_facts(counts, bank_items, texts)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
@@ -375,10 +390,11 @@ def word_association(
         ci_level=ci_level,
         seed=seed,
         tab="Agreement",
-        answers=option_counts,
+        answers=answers,
         values_of=lambda answers: _values(tests_of(answers), compared),
     )
-    agreement, further = _agreement_rows(counts, classes, groups, ci_level)
+    errors = _errors_of_means(option_counts, names, counts.groups, texts, unusable, repeats)
+    agreement, further = _agreement_rows(tests, groups, ci_level, errors)
     tables = (
         result_table(
             "groups",
@@ -586,16 +602,14 @@ def _values(tests: _Tests, compared: str) -> pd.DataFrame:
 
 
 def _agreement_rows(
-    counts: WordCounts, classes: Integers, groups: pd.DataFrame, level: float
+    tests: _Tests, groups: pd.DataFrame, level: float, errors: ItemErrors
 ) -> tuple[list[tuple[Any, ...]], list[str]]:
     """One row for each pair of groups that differ in one factor, and a note on further pairs."""
+    counts, classes = tests.counts, tests.usual
     pairs, total = group_pairs(groups, counts.by)
     three = np.minimum(classes, _NEUTRAL)  # inconsistent words stand with the neutral ones
     known = classes >= 0
-    tests = counts.tests
-    means = np.divide(
-        counts.positive - counts.negative, tests, out=np.full(tests.shape, np.nan), where=known
-    )
+    means = np.where(known, ratios(counts.positive - counts.negative, counts.tests), np.nan)
     rows: list[tuple[Any, ...]] = []
     for pair in pairs:
         first, second = pair.rows
@@ -605,6 +619,9 @@ def _agreement_rows(
         kappa = weighted_kappa(three[first, both] * 1.0, three[second, both] * 1.0, level=level)
         r = correlation(means[first, both], means[second, both], level=level)
         problems = dict.fromkeys((*kappa.problems, *r.problems))
+        corrected, over = errors.corrected(pair.rows, means[first], means[second], level)
+        if math.isfinite(r.r):
+            problems |= dict.fromkeys(corrected.problems)
         rows.append(
             (
                 pair.factor,
@@ -622,6 +639,12 @@ def _agreement_rows(
                 r.r,
                 r.low,
                 r.high,
+                corrected.first_reliability,
+                corrected.second_reliability,
+                corrected.value,
+                corrected.low,
+                corrected.high,
+                over,
                 " ".join(problems),
             )
         )
@@ -629,6 +652,32 @@ def _agreement_rows(
     if total > len(pairs):
         notes = [f"The first {MOST_PAIRS} of {total:,} pairs of groups have an agreement."]
     return rows, notes
+
+
+def _errors_of_means(
+    option_counts: pd.DataFrame,
+    by: tuple[str, ...],
+    groups: Sequence[tuple[Any, ...]],
+    texts: pd.DataFrame,
+    unusable: NeutralRule,
+    repeats: RepeatRule,
+) -> ItemErrors:
+    """The errors of the mean answers of each group, which pool all tests of a word."""
+    conditions = conditions_within(option_counts, by)
+    n_words = option_counts["item"].nunique()
+    cell = with_repetitions(option_counts, (*by, *conditions), n_words)
+    cells = count_words(option_counts, cell, texts, unusable)
+    keys = pd.DataFrame(cells.groups, columns=list(cells.by))
+    row_of = {group: row for row, group in enumerate(groups)}
+    row = [row_of[group[: len(by)]] for group in cells.groups]
+    return item_errors(
+        cells.tests,
+        cells.positive - cells.negative,
+        keys.drop(columns=list(by)),
+        np.array(row, dtype=np.int64),
+        alike=(),
+        rule=repeats,
+    )
 
 
 # What the reader must know of the words and their tests.
