@@ -13,7 +13,7 @@ from core.analysis.kit.registry import Analysis, AnalysisOption
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, factor_models
-from core.workflow.statistics.factor_models import ModelEdit, Proposal
+from core.workflow.statistics.factor_models import EditKind, ModelEdit, Proposal
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import widgets
 from pages.shared.widgets import factor_word, plain
@@ -23,8 +23,14 @@ _MOST_UNDONE = 50
 _ROW, _HEADING, _LOWEST, _HIGHEST = 41, 30, 220, 385  # pixels of the list of items
 _SYNTAX_HELP = (
     "As in lavaan. F =~ a + b + c: the items a, b and c measure F. F ~~ G: the factors correlate; "
-    "a ~~ b: the residuals of two items do. 0.8*a fixes a parameter, NA*a frees it, and the same "
-    "name before two items (v*a + v*b) makes them equal. # begins a comment."
+    "a ~~ b: the residuals of two items do. F ~ G + d: the factor G and the item d, which is on no "
+    "factor, explain F (a regression). 0.8*a fixes a parameter, NA*a frees it, and the same "
+    "name before two items (v*a + v*b) makes them equal. With F ~ p*G and G ~ q*d, "
+    "effect := p*q is the effect of d on F through G. # begins a comment."
+)
+_REGRESSION_HELP = (
+    "A factor, or an item on no factor, explains another, with the other predictors held. Take an "
+    "item off its factor first if it is to explain something. This is no proof of a cause."
 )
 
 
@@ -114,6 +120,7 @@ def _model_form(study: StudyRecord, analysis: Analysis, option: AnalysisOption) 
     text = edited_text or proposed.text
     _undo_buttons(study, analysis, edited_text)
     _press_form(study, analysis, text, proposed, str(note or _HINT))
+    _regression_form(study, analysis, text, proposed)
     with st.expander("Model as text"):
         _text_area(study, analysis, text)
         _save_model_form(study, text)
@@ -152,7 +159,7 @@ def _press_form(
                 {
                     "name": factor,
                     "shown": proposed.name(factor),
-                    "general": all(factor in own for own in assigned.values()),
+                    "general": all(factor in own for own in assigned.values() if own),
                 }
                 for factor in factors
             ],
@@ -162,6 +169,56 @@ def _press_form(
         },
         on_edit_change=lambda: _take_press(study, analysis, proposed, key),
     )
+
+
+def _regression_form(study: StudyRecord, analysis: Analysis, text: str, proposed: Proposal) -> None:
+    """What explains what: a button that takes back each regression, and a form for one more."""
+    try:
+        assigned = factor_models.assignment(text)
+        offered = factor_models.assignment(proposed.text)
+        pairs = factor_models.regressions(text)
+    except UserError:
+        return  # which the list of items says
+    factors = dict.fromkeys(factor for own in assigned.values() for factor in own)
+    names = [*factors, *(i for i in {**offered, **assigned} if not assigned.get(i))]
+
+    def press(kind: EditKind, outcome: str, predictor: str) -> None:
+        edit = ModelEdit(kind, outcome, target=predictor)
+        change_model(
+            study, analysis, proposed, lambda now: factor_models.apply_edit(now, edit, proposed)
+        )
+
+    count = f" ({len(pairs)})" if pairs else ""
+    with st.expander(f"What explains what: regressions{count}"):
+        for number, (outcome, predictor) in enumerate(pairs):
+            st.button(
+                plain(f"{proposed.name(predictor)} explains {proposed.name(outcome)}"),
+                icon=":material/delete:",
+                key=f"regression:{number}",
+                type="tertiary",
+                help="Take this regression out of the model.",
+                on_click=press,
+                args=("ignore", outcome, predictor),
+            )
+        left, middle, right = st.columns([3, 3, 1], vertical_alignment="bottom")
+        predictor = left.selectbox(
+            "This",
+            names,
+            format_func=proposed.name,
+            key=f"predictor:{study.code}",
+            help=_REGRESSION_HELP,
+        )
+        outcome = middle.selectbox(
+            "explains this", names, format_func=proposed.name, key=f"outcome:{study.code}"
+        )
+        right.button(
+            "Add",
+            icon=":material/add:",
+            key="regression_add",
+            disabled=predictor == outcome,
+            on_click=press,
+            args=("explain", outcome, predictor),
+        )
 
 
 def _take_press(study: StudyRecord, analysis: Analysis, proposed: Proposal, key: str) -> None:
@@ -346,7 +403,9 @@ def change_model(
     text = saved[_text_option(analysis)] or proposed.text
     try:
         changed, sentence = change(text)
-        _save_text(study, analysis, "" if changed == proposed.text else changed, sentence)
+        _save_text(
+            study, analysis, "" if changed.strip() == proposed.text.strip() else changed, sentence
+        )
     except UserError as error:
         st.session_state[_NOTE] = error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,9 +65,35 @@ class Definition:
         with np.errstate(all="ignore"):
             return _value(self._tree, values)
 
+    def renamed(self, rename: Callable[[str], str]) -> Definition:
+        """The same with other names, and nothing in the expression but what is understood.
+
+        Examples
+        --------
+        >>> Definition("total", "c + 2*(a.x - b)^2").renamed(str.upper)
+        Definition(name='TOTAL', expression='C + 2 * (A.X - B) ^ 2')
+        """
+        text = ast.unparse(_Renaming(rename).visit(self._tree))
+        return Definition(rename(self.name), text.replace("**", "^"))
+
     @property
     def _tree(self) -> ast.expr:
         return ast.parse(self.expression.strip().replace("^", "**"), mode="eval").body
+
+
+class _Renaming(ast.NodeTransformer):
+    """Puts other names into an expression."""
+
+    def __init__(self, rename: Callable[[str], str]) -> None:
+        self.rename = rename
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        """A label."""
+        return ast.Name(self.rename(node.id))
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        """A label with dots."""
+        return ast.Name(self.rename(ast.unparse(node)))
 
 
 def _is_understood(node: ast.AST) -> bool:

@@ -231,6 +231,11 @@ class CfaResult:
         indices = {"plain": self.fit, "scaled": self.scaled, "robust": self.robust}[version]
         return (version, indices) if indices is not None else ("plain", self.fit)
 
+    @property
+    def modeled(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Items and covariates; χ² and likelihoods compare where two models share both."""
+        return frozenset(self.items), frozenset(self.table.covariates)
+
     def estimate(self, left: str, op: str, right: str, group: int = 0) -> ParameterEstimate:
         """The raw estimate of one parameter; KeyError if the model has none."""
         return _find(self.parameters, left, op, right, group)

@@ -51,16 +51,18 @@ def proposal(workspace: Workspace, studies: Sequence[str], preset: ModelKind) ->
     return Proposal(written.text, dict(written.shown))
 
 
-EditKind = Literal["move", "add", "take_off", "correlate", "separate"]
-"""Edits of one press: a loading moves, is added or goes; two residuals may covary, or not."""
+EditKind = Literal["move", "add", "take_off", "correlate", "separate", "explain", "ignore"]
+"""Edits of one press: a loading moves, is added or goes; two residuals may covary, or not; one
+name explains another, or not."""
 
 
 @dataclass(frozen=True)
 class ModelEdit:
     """One edit of a model, with the names of the text.
 
-    `target` is the factor an item moves to or loads on as well, or the second item of a pair of
-    residuals; `source` is the factor that the item leaves, empty for an item on no factor.
+    `target` is the factor an item moves to or loads on as well, the second item of a pair of
+    residuals, or what explains `item`, which may be a factor then; `source` is the factor that the
+    item leaves, empty for an item on no factor.
     """
 
     kind: EditKind
@@ -70,7 +72,7 @@ class ModelEdit:
 
 
 def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str]:
-    """The edited text, and a sentence on the change with the names that users know.
+    """The edited text, which can be read, and a sentence on the change in the users' names.
 
     Parameters
     ----------
@@ -84,10 +86,17 @@ def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str
     Raises
     ------
     ModelTextError
-        The text cannot be read.
+        The text cannot be read, before or after the edit.
     DesignError
         A new factor has a name that a text cannot hold, or the model would lose its last item.
     """
+    changed, sentence = _edited(text, edit, proposed)
+    editing.assignment(changed)
+    return changed, sentence
+
+
+def _edited(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str]:
+    """The edited text and the sentence."""
     present = editing.assignment(text)
     item, source, target = map(proposed.name, (edit.item, edit.source, edit.target))
     if edit.kind in ("move", "add"):
@@ -104,6 +113,12 @@ def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str
     if edit.kind == "separate":
         sentence = f"The residuals of {item} and {target} are uncorrelated."
         return editing.without_residual(text, edit.item, edit.target), sentence
+    if edit.kind == "explain":
+        sentence = f"{target} explains {item}."
+        return editing.with_regression(text, edit.item, edit.target), sentence
+    if edit.kind == "ignore":
+        sentence = f"{target} does not explain {item}."
+        return editing.without_regression(text, edit.item, edit.target), sentence
     changed = editing.without_loading(text, edit.item, edit.source)
     if not any(editing.assignment(changed).values()):
         raise DesignError("A model needs an item.", "Put another item on a factor first.")
@@ -198,9 +213,11 @@ def free_parameter(text: str, kind: str, left: str, right: str) -> str:
     text : str
         A model text.
     kind : str
-        As the table of modification indices calls the parameter: "loading" or "covariance".
+        As the table of modification indices calls the parameter: "loading", "covariance" or
+        "regression".
     left, right : str
-        Names in the text: factor and item of a loading, or the two sides of a covariance.
+        Names in the text: factor and item of a loading, the two sides of a covariance, or outcome
+        and predictor of a regression.
 
     Raises
     ------
@@ -214,6 +231,8 @@ def free_parameter(text: str, kind: str, left: str, right: str) -> str:
         changed = editing.with_cross_loading(text, right, left)
     elif kind == "covariance":
         changed = editing.with_residual(text, left, right)
+    elif kind == "regression":
+        changed = editing.with_regression(text, left, right)
     if changed == text:
         raise DesignError(
             "One press cannot free this parameter.", "Free it in the model text: NA*name."
@@ -223,6 +242,7 @@ def free_parameter(text: str, kind: str, left: str, right: str) -> str:
 
 assignment = editing.assignment
 residual_pairs = editing.residual_pairs
+regressions = editing.regressions
 
 
 def _without_headings(text: str) -> str:

@@ -46,7 +46,14 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge
 from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.model import ParsedModel
-from core.stats.factor.model_text import INCOMPLETE, check_memory, incomplete_cells
+from core.stats.factor.model_text import (
+    INCOMPLETE,
+    ModelTextError,
+    check_memory,
+    check_no_covariates,
+    incomplete_cells,
+    parse_model,
+)
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import fit_wlsmv
 from core.stats.inputs import ItemRule, name_list, unanswered_items_note
@@ -61,7 +68,9 @@ _RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
 def choose_estimator(
-    estimator: Literal["automatic"] | ChosenEstimator, item_scores: ItemScores
+    estimator: Literal["automatic"] | ChosenEstimator,
+    item_scores: ItemScores,
+    model_text: str = "",
 ) -> tuple[ChosenEstimator, tuple[str, ...]]:
     """The estimator asked for, or the one that suits the answers and a note that says why.
 
@@ -71,6 +80,8 @@ def choose_estimator(
         An estimator, which stays as it is and needs no note, or "automatic".
     item_scores : ITEM_SCORES frame
         All groups together, so that one result has one estimator.
+    model_text : str
+        The typed model, if there is one; with observed covariates or outcomes it needs MLR.
 
     Notes
     -----
@@ -81,6 +92,15 @@ def choose_estimator(
     """
     if estimator != AUTOMATIC:
         return estimator, ()
+    try:
+        observed = parse_model(model_text).structural_items if model_text.strip() else ()
+    except ModelTextError:  # which is said where the model is prepared
+        observed = ()
+    if observed:
+        return "mlr", (
+            "Estimator: MLR, because the model has observed covariates or outcomes "
+            f"({name_list(observed)}), which WLSMV does not take here.",
+        )
     matrices = with_options(item_scores, score_matrices(item_scores, ("format",), whole=True))
     for matrix in matrices:
         for item, scores, options in zip(
@@ -241,6 +261,8 @@ def prepare_groups(
     )
     notes, rule = [*notes, *why], missing_rule(estimator)
     if typed is not None:
+        if estimator in ORDERED_RULES:
+            check_no_covariates(typed)
         unused = unused_items(typed, names)
         if unused:
             notes.append(

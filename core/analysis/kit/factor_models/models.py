@@ -18,7 +18,7 @@ from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
 from core.stats.factor.likelihood import LikelihoodRule
-from core.stats.factor.model import INTERCEPT, ParsedModel, Term
+from core.stats.factor.model import DEFINED, INTERCEPT, ParsedModel, Term
 from core.stats.factor.model_text import (
     ModelTextError,
     add_method_factor,
@@ -240,9 +240,10 @@ ModelText = Annotated[
         lines=10,
         preset="model",
         help="Takes the place of the model chosen above, in the notation of lavaan: "
-        "F =~ i1 + i2 + i3 (items of a factor), F ~~ G (factors covary), i1 ~~ i2 (residuals do); "
-        "0*, NA* and a* before a name fix, free and label. # begins a comment. Items that the text "
-        "does not name are left out.",
+        "F =~ i1 + i2 + i3 (items of a factor), F ~~ G (factors covary), i1 ~~ i2 (residuals do), "
+        "F ~ G + i9 (G and the item i9 explain F); 0*, NA* and a* before a name fix, free and "
+        "label, and e := a*b is a value of labels. # begins a comment. Items that the text does "
+        "not name are left out.",
     ),
 ]
 
@@ -472,6 +473,7 @@ def text_of(model: ParsedModel) -> str:
         else:
             words = " + ".join(word for t in terms for word in _mentions(t, t.right))
             lines.append(f"{left} {op} {words}")
+    lines += [f"{value.name} {DEFINED} {value.expression}" for value in model.defined]
     return "\n".join(lines)
 
 
