@@ -10,6 +10,7 @@ import streamlit as st
 
 from core.analysis.kit.factor_models.models import FactorModelText
 from core.analysis.kit.registry import Analysis, AnalysisOption
+from core.domain.factors import is_person_fact
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, factor_models
@@ -24,13 +25,15 @@ _ROW, _HEADING, _LOWEST, _HIGHEST = 41, 30, 220, 385  # pixels of the list of it
 _SYNTAX_HELP = (
     "As in lavaan. F =~ a + b + c: the items a, b and c measure F. F ~~ G: the factors correlate; "
     "a ~~ b: the residuals of two items do. F ~ G + d: the factor G and the item d, which is on no "
-    "factor, explain F (a regression). 0.8*a fixes a parameter, NA*a frees it, and the same "
-    "name before two items (v*a + v*b) makes them equal. With F ~ p*G and G ~ q*d, "
-    "effect := p*q is the effect of d on F through G. # begins a comment."
+    "factor, explain F (a regression); so may a fact about people, as in F ~ person.age. "
+    "0.8*a fixes a parameter, NA*a frees it, and the same name before two items (v*a + v*b) makes "
+    "them equal. With F ~ p*G and G ~ q*d, effect := p*q is the effect of d on F through G. # "
+    "begins a comment."
 )
 _REGRESSION_HELP = (
-    "A factor, or an item on no factor, explains another, with the other predictors held. Take an "
-    "item off its factor first if it is to explain something. This is no proof of a cause."
+    "A factor, a fact about people, or an item on no factor explains another, with the other "
+    "predictors held. Take an item off its factor first if it is to explain something. This is no "
+    "proof of a cause."
 )
 
 
@@ -140,7 +143,7 @@ def _press_form(
         return
     factors = list(dict.fromkeys(factor for own in assigned.values() for factor in own))
     wordings = _wordings(_revision_of(study), study.code)
-    items = list(dict.fromkeys([*offered, *assigned]))
+    items = [name for name in {**offered, **assigned} if not is_person_fact(name)]
     height = min(max(_ROW * len(items) + _HEADING * (len(factors) + 1), _LOWEST), _HIGHEST)
     key = f"item_grid:{study.code}"
     _item_grid(
@@ -180,7 +183,9 @@ def _regression_form(study: StudyRecord, analysis: Analysis, text: str, proposed
     except UserError:
         return  # which the list of items says
     factors = dict.fromkeys(factor for own in assigned.values() for factor in own)
-    names = [*factors, *(i for i in {**offered, **assigned} if not assigned.get(i))]
+    facts = factor_models.covariate_facts(widgets.workspace(), study.code)
+    free = (i for i in {**offered, **assigned} if not assigned.get(i) and not is_person_fact(i))
+    names = [*factors, *free]
 
     def press(kind: EditKind, outcome: str, predictor: str) -> None:
         edit = ModelEdit(kind, outcome, target=predictor)
@@ -203,7 +208,7 @@ def _regression_form(study: StudyRecord, analysis: Analysis, text: str, proposed
         left, middle, right = st.columns([3, 3, 1], vertical_alignment="bottom")
         predictor = left.selectbox(
             "This",
-            names,
+            [*names, *facts],
             format_func=proposed.name,
             key=f"predictor:{study.code}",
             help=_REGRESSION_HELP,

@@ -11,12 +11,13 @@ from core.analysis.kit.factor_models import editing
 from core.analysis.kit.factor_models.models import (
     MODELS,
     ModelKind,
+    facts_in_text,
     is_model_name,
     proposed_text,
 )
 from core.errors import DesignError, NotEnoughData
 from core.workflow import saved_inputs
-from core.workflow.statistics import frames
+from core.workflow.statistics import frames, person_facts
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
 
@@ -169,6 +170,16 @@ def delete_model(workspace: Workspace, study: str, name: str) -> None:
     saved_inputs.save(workspace, _draft_name(study), models)
 
 
+def covariate_facts(workspace: Workspace, study: str) -> list[str]:
+    """The facts about the people of a study that a model text can name as covariates."""
+    facts = person_facts.known_facts(workspace.database, [study])
+    return [
+        name
+        for name, fact in facts.items()
+        if is_model_name(name) and (fact.kind == "number" or fact.n_levels == 2)
+    ]
+
+
 def presets() -> dict[str, str]:
     """The presets with the words for them."""
     return dict(MODELS)
@@ -194,10 +205,11 @@ def comparison_with_bank(fitted: AnalysisRequest, proposed: Proposal) -> Analysi
     Returns
     -------
     AnalysisRequest or None
-        For `cfa_comparison`, whose result `model_changes` reads; None where no model is edited.
+        For `cfa_comparison`, whose result `model_changes` reads; None where no model is edited, or
+        where it has facts about people as covariates, which a comparison does not take.
     """
     edited = str(fitted.options["model_text"])
-    if not edited.strip() or not proposed.text:
+    if not edited.strip() or not proposed.text or facts_in_text(edited):
         return None
     same = ("by", "estimator", "missing")
     options = {name: value for name, value in fitted.options.items() if name in same}

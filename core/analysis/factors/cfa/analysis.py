@@ -16,7 +16,6 @@ from core.analysis.kit.factor_models.groups import (
     choose_estimator,
     fit_model,
     missing_rule,
-    n_scores_used,
     prepare_groups,
 )
 from core.analysis.kit.factor_models.models import (
@@ -368,11 +367,7 @@ def cfa(
         item_scores,
         cfa_tables(fits, names, ci_level, how),
         findings,
-        n_used=sum(
-            n_scores_used(fitted.prepared.scores, missing_rule(how))
-            for fitted in fits
-            if fitted.fit
-        ),
+        n_used=sum(fitted.prepared.n_scores(missing_rule(how)) for fitted in fits if fitted.fit),
         method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
         "have variance 1. Scores are after reverse-keying.",

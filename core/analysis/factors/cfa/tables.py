@@ -35,12 +35,14 @@ from core.domain.tables import (
     point_estimate,
 )
 from core.stats.factor.model import COVARIANCE, DEFINED, LOADING, REGRESSION
+from core.stats.factor.model_text import parse_model
 from core.stats.factor.result import (
     CfaResult,
     ParameterEstimate,
     correlations_of_covariance,
 )
 from core.stats.factor.wlsmv import THRESHOLD
+from core.stats.inputs import Floats
 
 
 def _ends(name: str, title: str, unit: Unit, what: str, of: str) -> tuple[Column, Column]:
@@ -322,13 +324,22 @@ def cfa_tables(
         yield rows.table()
     modeled = [(fitted.group, fitted.prepared) for fitted in fits if fitted.prepared.model]
     yield normality_table(
-        [(group, prepared.scores, prepared.item_names) for group, prepared in modeled], by
+        [(fitted.group, *_without_covariates(fitted)) for fitted in fits if fitted.prepared.model],
+        by,
     )
     lines = TableRows(_MODEL, by)
     for group, prepared in modeled:
         for line, text in text_lines(prepared.model) if prepared.model else ():
             lines.add(group, line=line, text=text)
     yield lines.table()
+
+
+def _without_covariates(fitted: FittedGroup) -> tuple[Floats, list[str]]:
+    """Scores and names of the items whose distribution the model is about."""
+    prepared, model = fitted.prepared, fitted.prepared.model
+    given = set(parse_model(model.text).covariates) if model else set()
+    columns = [k for k, item in enumerate(model.items if model else ()) if item not in given]
+    return prepared.scores[:, columns], [prepared.item_names[k] for k in columns]
 
 
 def _structural_tables(fits: Sequence[FittedGroup]) -> Iterator[tuple[TableSpec, _RowsOf]]:

@@ -14,6 +14,7 @@ from core.analysis.kit.matrices import distinct, score_matrices
 from core.analysis.kit.registry import Choice, Text
 from core.analysis.kit.rows import Floats, items_of
 from core.domain.notes import Note, kind_of
+from core.domain.people import PERSON_FACT
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
@@ -425,17 +426,47 @@ def proposed_text(
     return written_model(model, items, [keyed[item] for item in items], subscale_of)
 
 
-def typed_model(text: str, names: ModelNames) -> ParsedModel:
-    """The model of a text that a user typed.
+_FACT = re.compile(rf"(?<![\w.]){re.escape(PERSON_FACT)}\w[\w.]*")
+
+
+def facts_in_text(text: str) -> tuple[str, ...]:
+    r"""The facts about people (`person.age`) that a model text names outside its comments.
+
+    Examples
+    --------
+    >>> facts_in_text("F =~ a + b  # person.x\nF ~ person.age + a*person.gender")
+    ('person.age', 'person.gender')
+    """
+    lines = (re.split("[#!]", line)[0] for line in text.splitlines())
+    return tuple(dict.fromkeys(fact for line in lines for fact in _FACT.findall(line)))
+
+
+def typed_model(text: str, names: ModelNames, facts: Sequence[str] = ()) -> ParsedModel:
+    """The model of a text that a user typed; `facts` about people may be covariates of it.
 
     Raises
     ------
     ModelTextError
         The text cannot be read or names an item that there is not; the message holds the line, the
         word and the nearest name, the remedy how items are written whose names no text can hold.
+        Or it names a fact that is not among `facts`, or that something else than a covariate is.
     """
+    unknown = [fact for fact in facts_in_text(text) if fact not in facts]
+    if unknown:
+        raise ModelTextError(
+            f"The model text names facts about people that are not here: {name_list(unknown)}.",
+            "Facts that are known of these people are covariates in the confirmatory factor "
+            "analysis, and only there.",
+        )
     try:
-        return parse_model(text, items=tuple(names.items.values()))
+        model = parse_model(text, items=(*names.items.values(), *facts))
+        others = [fact for fact in facts_in_text(text) if fact not in model.covariates]
+        if others:
+            raise ModelTextError(
+                f"Facts about people can only explain something: {name_list(others)}.",
+                f"Write them behind a ~, as in F ~ {others[0]}.",
+            )
+        return model
     except ModelTextError as error:
         changed = [f"{item} as {safe}" for item, safe in names.changed.items()]
         if not changed:
