@@ -11,6 +11,7 @@ from benchmarks.coverage import (
     item_response,
     repetitions,
     scores,
+    structure,
 )
 from benchmarks.coverage.cases import Case
 
@@ -23,6 +24,7 @@ def cases() -> Iterator[Case]:
     yield from repetitions.cases()
     yield from comparisons.cases()
     yield from item_response.cases()
+    yield from structure.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -43,6 +45,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "bias_shift.groups.share_low": "Of few decided questions; its truth depends on all chances.",
     "bias_shift.questions.ci_low": "Of one question, given the direction of its first answers.",
     "graded_response.item_fit.p_adjusted": "Of all items of a scale at once; p itself is judged.",
+    "cfa.defined.p": "Values of 0 are not simulated; the intervals are judged.",
     "cfa.loadings.p": "Loadings of 0 are not simulated; the intervals are judged.",
     **dict.fromkeys(
         (

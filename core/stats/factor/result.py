@@ -232,6 +232,11 @@ class CfaResult:
         return (version, indices) if indices is not None else ("plain", self.fit)
 
     @property
+    def has_regressions(self) -> bool:
+        """Whether something is regressed on something."""
+        return any(p.op == REGRESSION for p in self.table.parameters)
+
+    @property
     def modeled(self) -> tuple[frozenset[str], frozenset[str]]:
         """Items and covariates; χ² and likelihoods compare where two models share both."""
         return frozenset(self.items), frozenset(self.table.covariates)

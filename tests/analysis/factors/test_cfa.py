@@ -585,6 +585,14 @@ def test_regressions_have_tables_and_a_sentence_with_lavaans_numbers(tmp_path):
     assert not np.isfinite(tables["factor_correlations"]["p"]).any()
 
 
+def test_few_rows_have_a_caution_on_the_intervals_of_regressions():
+    few = item_scores(scores("hs1939")[:99], items=HS, subscales=HS_SUBSCALES)
+    cautions = cfa(few, estimator="mlr", model_text=CHAIN).cautions
+    assert any("intervals of regressions are too short" in caution for caution in cautions)
+    cautions = cfa(schools(), estimator="mlr", model_text=CHAIN).cautions
+    assert not any("too short" in caution for caution in cautions)
+
+
 def test_a_model_without_regressions_has_no_tables_of_them():
     names = [one.name for one in cfa(schools(), estimator="ml").tables]
     assert not {"regressions", "outcomes", "defined"} & set(names)

@@ -151,6 +151,13 @@ def _cfa_charts(
     return (*diagrams, *loadings)
 
 
+_ENOUGH_FOR_REGRESSIONS = 100
+_SHORT_INTERVALS = (
+    f"with fewer than {_ENOUGH_FOR_REGRESSIONS} administrations the intervals of regressions are "
+    "too short (of 60 they covered 88 to 93% in simulated studies, and should cover 95%)."
+)
+
+
 _NUMBER_WORDS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 _MODEL_NAMES: Mapping[str, str] = {
     "method": "Model with a method factor",
@@ -349,6 +356,10 @@ def cfa(
             "over them, and three or more for each factor.",
             names,
         )
+    for fitted in fits:
+        fit = fitted.usable[0] if fitted.usable else None
+        if fit and fit.n < _ENOUGH_FOR_REGRESSIONS and fit.has_regressions:
+            findings.caution(fitted.prepared.name, _SHORT_INTERVALS)
     modeled = [group for group in prepared.groups if group.model]
     counts = [incomplete_administrations(group.scores) for group in modeled]
     n, lost = (sum(of_groups) for of_groups in zip(*counts, strict=True))
