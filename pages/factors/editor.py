@@ -205,7 +205,7 @@ def _regression_form(study: StudyRecord, analysis: Analysis, text: str, proposed
                 on_click=press,
                 args=("ignore", outcome, predictor),
             )
-        left, middle, right = st.columns([3, 3, 1], vertical_alignment="bottom")
+        left, middle, right = st.columns([5, 5, 4], vertical_alignment="bottom")
         predictor = left.selectbox(
             "This",
             [*names, *facts],

@@ -465,8 +465,9 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     """Negative factor variances, correlations beyond 1, and other impossible combinations."""
     out = []
     covariance, disturbances = at.factor_covariance, np.diag(at.disturbances)
-    for factor in (f for f, v in zip(factors, disturbances, strict=True) if v < _NEGATIVE):
-        out.append(f"The variance of {factor} is negative{where}.")
+    for number in np.flatnonzero(disturbances < _NEGATIVE):
+        kind = "residual variance" if at.paths[number].any() else "variance"
+        out.append(f"The {kind} of {factors[number]} is negative{where}.")
     if out or _possible(covariance):
         return out
     r = correlations_of_covariance(covariance)
