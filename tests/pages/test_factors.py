@@ -173,6 +173,7 @@ def test_regressions_are_added_and_taken_back_by_a_press(collected):
     table = table_with(open_tab(at, "cfa", "Loadings"), "Outcome", "Predictor", "Coefficient")
     assert table[["Outcome", "Predictor"]].to_numpy().tolist() == [["technology", "nature"]]
     assert "Standardized regressions: technology" in shown(at)
+    assert "semopy counts the degrees of freedom" in shown(open_tab(at, "cfa", "Second opinion"))
     box(at, "This").set_value("technology")
     at = fine(box(at, "explains this").set_value("nature").run())
     at = press(at, "Add")

@@ -469,8 +469,7 @@ def check_no_covariates(model: ParsedModel) -> None:
         raise ModelTextError(
             "Polychoric correlations leave no room for observed covariates and outcomes: "
             f"{', '.join(model.structural_items)}. WLSMV takes regressions among factors only.",
-            "Choose MLR, or make the item a factor by a line such as "
-            f"Of_{model.structural_items[0]} =~ {model.structural_items[0]}.",
+            "Choose MLR, or make an item a factor of its own, by a line such as Alone =~ item.",
         )
 
 

@@ -22,13 +22,7 @@ from core.stats.factor.model import (
     Term,
     with_defaults,
 )
-from core.stats.factor.model_text import (
-    MANY_ITEMS,
-    check_memory,
-    check_no_covariates,
-    model_scores,
-    read_model,
-)
+from core.stats.factor.model_text import MANY_ITEMS, check_memory, model_scores, read_model
 from core.stats.factor.wlsmv import (
     LEAST_VARIANCE,
     THRESHOLD,
@@ -489,7 +483,6 @@ def ordered_levels(
     [1, 2]
     """
     parsed = read_model(model, items)
-    check_no_covariates(parsed)
     matrices = {level: model_scores(rows, items, parsed) for level, rows in scores.items()}
     most = max((len(np.unique(rows[np.isfinite(rows)])) for rows in matrices.values()), default=2)
 

@@ -241,6 +241,18 @@ class CfaResult:
         """Items and covariates; χ² and likelihoods compare where two models share both."""
         return frozenset(self.items), frozenset(self.table.covariates)
 
+    def change_per_unit(self, regression: ParameterEstimate) -> float:
+        """Change of an outcome, in its SDs, for one unit of an observed predictor (std.nox).
+
+        NaN where the predictor is a factor, whose unit is a choice.
+        """
+        if regression.right not in self.items:
+            return math.nan
+        names = regression.left, regression.op, regression.right
+        column = self.items.index(regression.right)
+        variance = self.groups[regression.group].implied_covariance[column, column]
+        return self.standardized_estimate(*names, regression.group).estimate / math.sqrt(variance)
+
     def estimate(self, left: str, op: str, right: str, group: int = 0) -> ParameterEstimate:
         """The raw estimate of one parameter; KeyError if the model has none."""
         return _find(self.parameters, left, op, right, group)
@@ -465,7 +477,7 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     """Negative factor variances, correlations beyond 1, and other impossible combinations."""
     out = []
     covariance, disturbances = at.factor_covariance, np.diag(at.disturbances)
-    for number in np.flatnonzero(disturbances < _NEGATIVE):
+    for number in np.flatnonzero(disturbances < _NEGATIVE).tolist():
         kind = "residual variance" if at.paths[number].any() else "variance"
         out.append(f"The {kind} of {factors[number]} is negative{where}.")
     if out or _possible(covariance):

@@ -553,11 +553,12 @@ def test_regressions_have_tables_and_a_sentence_with_lavaans_numbers(tmp_path):
     result = cfa(given, **kind)
     tables = {one.name: one.frame for one in result.tables}
     files = cfa_scripts(given, **kind)
-    raw, standardized, shares = run_r(
+    raw, standardized, per_unit, shares = run_r(
         written(files, tmp_path),
         "cfa.R",
         "as.data.frame(unclass(results[[1]]$estimates))",
         "as.data.frame(unclass(results[[1]]$standardized))",
+        "as.data.frame(unclass(standardizedSolution(results[[1]]$fit, type = 'std.nox')))",
         "data.frame(value = lavInspect(results[[1]]$fit, 'rsquare'), name = "
         "names(lavInspect(results[[1]]$fit, 'rsquare')))",
     )
@@ -572,6 +573,10 @@ def test_regressions_have_tables_and_a_sentence_with_lavaans_numbers(tmp_path):
         numbers = standard.loc[names, ["est.std", "se", "ci.lower", "ci.upper"]]
         columns = [f"standardized{end}" for end in ("", "_se", "_low", "_high")]
         assert row[columns].tolist() == pytest.approx(numbers.tolist(), abs=1e-4)
+    steps = per_unit[per_unit["op"] == "~"].set_index(["lhs", "rhs"])["est.std"]
+    for names, value in rows["per_unit"].items():
+        expected_step = np.nan if names[1] == "visual" else steps[names]
+        assert value == pytest.approx(expected_step, abs=1e-4, nan_ok=True)
     explained = dict(zip(shares["name"], shares["value"], strict=True))
     for row in tables["outcomes"].to_dict("records"):
         assert row["r_squared"] == pytest.approx(explained[row["outcome"]], abs=1e-4)

@@ -155,6 +155,13 @@ _REGRESSIONS = TableSpec(
             "Standardized coefficient",
             "standardized",
         ),
+        number(
+            "per_unit",
+            "Per unit",
+            "points",
+            "Change of the outcome, in its standard deviations, for one unit of an observed "
+            "predictor (std.nox of lavaan); of 0 and 1 the standardized difference of two groups.",
+        ),
     ),
     "Loadings",
 )
@@ -446,6 +453,7 @@ def _regressions(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
             "outcome": model.name(raw.left),
             "predictor": model.name(raw.right),
             **_both(raw, fit.standardized_estimate(raw.left, raw.op, raw.right)),
+            "per_unit": fit.change_per_unit(raw),
         }
 
 
