@@ -600,18 +600,14 @@ def raw_estimates(
         In the order of the table, then what is defined; intervals and p from the normal
         distribution (Wald), of definitions by the delta method.
     """
-    values = table.values(theta)
-    slopes = np.zeros((len(values), len(theta)))
-    for row, p in enumerate(table.parameters):
-        if p.is_free:
-            slopes[row, p.free] = 1
-    errors = _roots(np.diag(covariance))
+    values, errors = table.values(theta), _roots(np.diag(covariance))
     free = np.array([p.free for p in table.parameters], dtype=np.int64)
     listed = np.where(free >= 0, np.append(errors, 0.0)[free], 0.0)
-    return (
-        *_estimates(table.parameters, values, listed, ci_level),
-        *_defined(table, values, slopes, covariance, ci_level),
-    )
+    estimates = _estimates(table.parameters, values, listed, ci_level)
+    if not table.defined:
+        return estimates
+    slopes = (free[:, None] == np.arange(len(theta))).astype(np.float64)
+    return (*estimates, *_defined(table, values, slopes, covariance, ci_level))
 
 
 def standardized_estimates(

@@ -585,6 +585,7 @@ def test_regressions_have_tables_and_a_sentence_with_lavaans_numbers(tmp_path):
     assert defined["estimate"] == pytest.approx(through["est"], abs=1e-4)
     assert defined["se"] == pytest.approx(through["se"], abs=1e-4)
     assert not {"x8", "x9"} & set(tables["item_variances"]["item"])
+    assert "fixed.x" in result.method
     (answer,) = analyses.by_name("cfa").answer(result)
     assert "textual rises with visual (" in answer.sentence
     assert not np.isfinite(tables["factor_correlations"]["p"]).any()

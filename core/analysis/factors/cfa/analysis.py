@@ -151,6 +151,10 @@ def _cfa_charts(
     return (*diagrams, *loadings)
 
 
+_GIVEN = (
+    " Means, variances and covariances of covariates are those of the answers: no parameters, and "
+    "no part of the degrees of freedom and of the likelihood (fixed.x of lavaan)."
+)
 _ENOUGH_FOR_REGRESSIONS = 100
 _SHORT_INTERVALS = (
     f"with fewer than {_ENOUGH_FOR_REGRESSIONS} administrations the intervals of regressions are "
@@ -373,6 +377,8 @@ def cfa(
         for group in modeled
     ):
         findings.cautions.append(TWO_SUBSCALES)
+    covariates = any(fitted.fit and fitted.fit.table.covariates for fitted in fits)
+    given = _GIVEN if covariates else ""
     model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
     return score_result(
         item_scores,
@@ -381,7 +387,7 @@ def cfa(
         n_used=sum(fitted.prepared.n_scores(missing_rule(how)) for fitted in fits if fitted.fit),
         method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
-        "have variance 1. Scores are after reverse-keying.",
+        f"have variance 1. Scores are after reverse-keying.{given}",
         matrices=prepared.matrices,
         called="row",
         later_notes=(*why, *((_WEIGHTED,) if how in ORDERED_RULES else ())),
