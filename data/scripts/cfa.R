@@ -51,8 +51,8 @@ fit_group <- function(group, rows, std.lv = FALSE) {
   if (estimator == "WLSMV") return(fit_ordered(group$model, rows, std.lv))
   plain <- estimator == "ML" && missing == "listwise"
   cfa(group$model, data = rows, estimator = estimator, missing = missing, likelihood = "normal",
-      fixed.x = TRUE, information = if (plain) "expected" else "observed", meanstructure = missing == "fiml",
-      std.lv = std.lv, auto.fix.first = !std.lv)
+      fixed.x = TRUE, information = if (plain) "expected" else "observed",
+      meanstructure = missing == "fiml", std.lv = std.lv, auto.fix.first = !std.lv)
 }
 
 analyze <- function(group) {
