@@ -13,6 +13,7 @@ from benchmarks.coverage import (
     pairs,
     repetitions,
     scores,
+    structure,
 )
 from benchmarks.coverage.cases import Case
 
@@ -27,6 +28,7 @@ def cases() -> Iterator[Case]:
     yield from item_response.cases()
     yield from item_means.cases()
     yield from pairs.cases()
+    yield from structure.cases()
 
 
 _RMSEA = "An interval of 90 % of a misfit that is 0 here; the test of the same fit is judged."
@@ -47,6 +49,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "bias_shift.groups.share_low": "Of few decided questions; its truth depends on all chances.",
     "bias_shift.questions.ci_low": "Of one question, given the direction of its first answers.",
     "graded_response.item_fit.p_adjusted": "Of all items of a scale at once; p itself is judged.",
+    "cfa.defined.p": "Values of 0 are not simulated; the intervals are judged.",
     "cfa.loadings.p": "Loadings of 0 are not simulated; the intervals are judged.",
     **dict.fromkeys(
         (

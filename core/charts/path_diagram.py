@@ -34,6 +34,7 @@ from core.stats.inputs import name_list
 
 _SIGNIFICANT = 0.05
 _MARKS_PER_LOADING, _MARKS_PER_ITEM = 4, 6
+_RESIDUAL = "residual correlation"
 _FIXED = 1e-12  # a correlation of exactly 0 is one the model fixes
 
 
@@ -41,8 +42,9 @@ _FIXED = 1e-12  # a correlation of exactly 0 is one the model fixes
 class PathModel:
     """The standardized solution of one group, as far as it is drawn.
 
-    `loadings` has factor, item, value, p; `correlations` and `pairs` (residual correlations) have
-    first, second, value, p; `unexplained` is 1 - R² by item.
+    `loadings` has factor, item, value, p; `correlations` (of factors, or of what regressions leave
+    of them, which `kind` says) and `pairs` (residual correlations of items) have first, second,
+    value, p; so has `regressions`, of predictor and outcome; `unexplained` is 1 - R² by item.
     """
 
     group: str
@@ -53,6 +55,7 @@ class PathModel:
     loadings: pd.DataFrame
     correlations: pd.DataFrame
     pairs: pd.DataFrame
+    regressions: pd.DataFrame
     unexplained: dict[str, float]
     n_items: int  # with those that there is no room for
     n_hidden: int = 0  # loadings not drawn because p is not below .05
@@ -63,6 +66,19 @@ class PathModel:
         p = self.loadings["p"]
         is_drawn = p.isna() | (p < _SIGNIFICANT)
         return replace(self, loadings=self.loadings[is_drawn], n_hidden=int((~is_drawn).sum()))
+
+    @property
+    def covariates(self) -> list[str]:
+        """Observed predictors that nothing explains; they have no place among the items."""
+        others = {*self.factors, *self.higher, *self.items}
+        return [n for n in dict.fromkeys(self.regressions["first"]) if n not in others]
+
+    @property
+    def between_factors(self) -> pd.DataFrame:
+        """The regressions of factors on factors."""
+        factors = [*self.factors, *self.higher]
+        rows = self.regressions
+        return rows[rows["first"].isin(factors) & rows["second"].isin(factors)]
 
     @property
     def heywood(self) -> list[str]:
@@ -90,6 +106,12 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
     unexplained = _table_rows(
         result, "item_variances", {"item": "item", "residual_standardized": "value"}
     )
+    regressions = _table_rows(
+        result,
+        "regressions",
+        {"predictor": "first", "outcome": "second", "standardized": "value", "p": "p"},
+    )
+    outcomes = _table_rows(result, "outcomes", {"outcome": "item", "r_squared": "value"})
     counts = _table_rows(result, "fit", {"reported": "reported", "n": "n"})
     models, without = [], []
     for group in dict.fromkeys(loadings["group"]):
@@ -97,7 +119,12 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
         if not of_group["value"].notna().any():
             without.append(group)
             continue
-        rest = _rows_of_group(unexplained, group)
+        rest = pd.concat(
+            [
+                _rows_of_group(outcomes.assign(value=1 - outcomes["value"]), group),
+                _rows_of_group(unexplained, group),
+            ]
+        )
         n = int(_rows_of_group(counts, group)["n"].iloc[0])
         models.append(
             _path_model(
@@ -106,6 +133,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
                 of_group,
                 _rows_of_group(correlations, group),
                 _rows_of_group(pairs, group),
+                _rows_of_group(regressions, group),
                 dict(zip(rest["item"], rest["value"], strict=True)),
                 result.item_texts,
             )
@@ -119,6 +147,7 @@ def _path_model(
     loadings: pd.DataFrame,
     correlations: pd.DataFrame,
     pairs: pd.DataFrame,
+    regressions: pd.DataFrame,
     unexplained: dict[str, float],
     texts: Mapping[str, str],
 ) -> PathModel:
@@ -132,6 +161,9 @@ def _path_model(
     lower = [factor for factor in factors if factor not in higher]
     all_items = _items_by_factor(loadings[~behind])
     items = list(_items_with_room(all_items, loadings))
+    outcomes = set(regressions["second"])
+    observed = [n for n in dict.fromkeys(regressions["second"]) if n not in {*all_items, *factors}]
+    all_items, items = [*all_items, *observed], [*items, *observed]
     row_of = {item: row for row, item in enumerate(items)}
     of_items = loadings[behind | loadings["item"].isin(items)]
     middle = (
@@ -145,7 +177,11 @@ def _path_model(
         & ~correlations["first"].isin(explained)
         & ~correlations["second"].isin(explained)
     )
+    free &= ~correlations["first"].isin(outcomes) & ~correlations["second"].isin(outcomes)
     both = pairs["first"].isin(items) & pairs["second"].isin(items)
+    of_factors = ~both & pairs["first"].isin(factors) & pairs["second"].isin(factors)
+    places = {*factors, *items}
+    targets = regressions["second"].isin(places)
     return PathModel(
         group,
         n,
@@ -153,8 +189,14 @@ def _path_model(
         higher,
         tuple(items),
         of_items,
-        correlations[free],
+        pd.concat(
+            [
+                correlations[free].assign(kind="correlation of factors"),
+                pairs[of_factors].assign(kind=_RESIDUAL),
+            ]
+        ),
         pairs[both],
+        regressions[targets],
         unexplained,
         len(all_items),
         worded=any(texts.get(item) for item in items),
@@ -210,6 +252,7 @@ ROW, HEAD = 24, 22  # pixels: of an item, and above the first
 _FACTOR_WIDTH, FACTOR_HEIGHT = 92, 40  # pixels
 _FACTOR_DISTANCE = 54  # pixels between factors
 _BOX, _WORDED_BOX, _BOX_HEIGHT = 20.0, 38.0, 20
+_COVARIATE = 16.0  # width of a box
 _ARROW = 30.0  # from the middle of a factor to a box, at least, where boxes could be narrower
 _UNEXPLAINED, _LANE, _LANES_AT_MOST = 9.0, 5.0, 5
 _BULGE, _FURTHER, _BULGE_AT_MOST = 11.0, 5.0, 24.0
@@ -230,12 +273,15 @@ class DiagramLayout:
 
     height: int
     factors: dict[str, NodePlace]  # centers
+    covariates: dict[str, NodePlace]  # centers of their boxes
     items: dict[str, NodePlace]  # middle of the left edge of the box
     box_width: float
     curves: pd.DataFrame  # pair, step, x, y: of correlations, in their order
     curve_labels: list[NodePlace]
     brackets: pd.DataFrame  # pair, step, x, y: of residual correlations
     bracket_labels: list[NodePlace]
+    paths: pd.DataFrame  # pair, step, x, y: of regressions between factors, in their order
+    path_labels: list[NodePlace]
 
     @property
     def box_height(self) -> int:
@@ -251,7 +297,9 @@ class DiagramLayout:
 def layout_of(model: PathModel) -> DiagramLayout:
     """Where everything of a model stands."""
     rows = {item: float(row) for row, item in enumerate(model.items)}
-    height = max(len(rows) * ROW, len(model.factors) * _FACTOR_DISTANCE)
+    height = max(
+        len(rows) * ROW, len(model.factors) * _FACTOR_DISTANCE, len(model.covariates) * ROW * 2
+    )
     top = HEAD + (height - len(rows) * ROW) / 2 + ROW / 2
     y_of = {item: top + row * ROW for item, row in rows.items()}
     lanes = _lanes(model.pairs, rows)
@@ -261,10 +309,27 @@ def layout_of(model: PathModel) -> DiagramLayout:
     room = right - max(middle.x for middle in factors.values()) - _ARROW
     box = max(_BOX, min(_WORDED_BOX, room)) if model.worded else _BOX
     items = {item: NodePlace(right - box, y) for item, y in y_of.items()}
-    curves, curve_labels = _curves(model, factors)
+    centers = [_target_middle(model, name, factors, y_of) for name in model.covariates]
+    spaced = spaced_places(centers, HEAD + ROW, height + HEAD - ROW, ROW * 2)
+    covariates = {
+        name: NodePlace(_COVARIATE / 2 + 1, y)
+        for name, y in zip(model.covariates, spaced, strict=True)
+    }
+    curves, curve_labels = _curves(model, model.correlations, factors)
+    paths, path_labels = _curves(model, model.between_factors, factors)
     brackets, bracket_labels = _brackets(model.pairs, y_of, lanes, right + _UNEXPLAINED, lane)
     return DiagramLayout(
-        int(height + HEAD + 4), factors, items, box, curves, curve_labels, brackets, bracket_labels
+        int(height + HEAD + 4),
+        factors,
+        covariates,
+        items,
+        box,
+        curves,
+        curve_labels,
+        brackets,
+        bracket_labels,
+        paths,
+        path_labels,
     )
 
 
@@ -278,7 +343,9 @@ def _factor_places(model: PathModel, y_of: dict[str, float], bottom: float) -> d
             strict=True,
         )
     )
-    x = 9.0 + (_widest(model) if len(model.correlations) else 0) + (22.0 if model.higher else 0)
+    curved = len(model.correlations) + len(model.between_factors)
+    x = 9.0 + (_widest(model) if curved else 0)
+    x += (22.0 if model.higher else 0) + (_COVARIATE if model.covariates else 0)
     places_of = {factor: NodePlace(x, y) for factor, y in placed.items()}
     behind = [_middle(model, factor, placed) for factor in model.higher]
     spread = spaced_places(behind, HEAD + 24, bottom - 24, _FACTOR_DISTANCE)
@@ -291,6 +358,14 @@ def _middle(model: PathModel, factor: str, y_of: dict[str, float]) -> float:
     return float(np.mean(middles)) if middles else max(y_of.values(), default=0.0)
 
 
+def _target_middle(
+    model: PathModel, covariate: str, factors: dict[str, NodePlace], y_of: dict[str, float]
+) -> float:
+    """The middle of what a covariate explains."""
+    explained = model.regressions.loc[model.regressions["first"] == covariate, "second"]
+    return float(np.mean([factors[n].y if n in factors else y_of[n] for n in explained]))
+
+
 def _widest(model: PathModel) -> float:
     """How far the widest curve stands out."""
     return min(
@@ -299,16 +374,14 @@ def _widest(model: PathModel) -> float:
 
 
 def _curves(
-    model: PathModel, factors: dict[str, NodePlace]
+    model: PathModel, pairs: pd.DataFrame, factors: dict[str, NodePlace]
 ) -> tuple[pd.DataFrame, list[NodePlace]]:
-    """A curve to the left for each correlation; the longer the distance of its ends, the wider."""
+    """A curve to the left for each pair of factors; the longer their distance, the wider."""
     order = {f: k for k, f in enumerate(sorted(factors, key=lambda name: factors[name].y))}
     step = np.linspace(0, 1, _STEPS + 1)
     furthest = max(len(order) - 1, 1)
     rows, labels = [], []
-    for pair, (first, second) in enumerate(
-        zip(model.correlations["first"], model.correlations["second"], strict=True)
-    ):
+    for pair, (first, second) in enumerate(zip(pairs["first"], pairs["second"], strict=True)):
         a, b = factors[first], factors[second]
         share = (abs(order[first] - order[second]) - 1) / max(furthest - 1, 1)
         bulge = _BULGE + share * (_widest(model) - _BULGE)
@@ -396,14 +469,20 @@ def _path_layers(model: PathModel, layout: DiagramLayout, theme: Theme) -> list[
     return [
         *_curve_layers(layout.curves, layout.curve_labels, model.correlations, canvas),
         *_curve_layers(layout.brackets, layout.bracket_labels, model.pairs, canvas),
+        *_curve_layers(layout.paths, layout.path_labels, model.between_factors, canvas),
+        *_path_heads(model, layout, canvas),
         *_arrow_layers(_arrows(model, layout), canvas),
         *_factor_layers(layout, canvas),
+        *_covariate_layers(layout, canvas),
         *_item_layers(model, layout, canvas),
     ]
 
 
 def _arrows(model: PathModel, layout: DiagramLayout) -> pd.DataFrame:
-    """One row per loading: its ends, how thick it is, and which loading of its item it is."""
+    """One row per loading: its ends, how thick it is, and which loading of its item it is.
+
+    Then one per regression that is not between factors.
+    """
     rows = model.loadings.dropna(subset=["value"]).reset_index(drop=True)
     start = [layout.factors[name] for name in rows["factor"]]
     to_item = rows["item"].isin(list(layout.items)) & ~(
@@ -413,14 +492,32 @@ def _arrows(model: PathModel, layout: DiagramLayout) -> pd.DataFrame:
         layout.items[item] if box else layout.factors[item]
         for item, box in zip(rows["item"], to_item, strict=True)
     ]
+    straight = model.regressions.drop(model.between_factors.index).dropna(subset=["value"])
+    half = _COVARIATE / 2
+    edges = {name: NodePlace(at.x + half, at.y) for name, at in layout.covariates.items()}
+    starts = {**layout.items, **edges, **layout.factors}
+    start += [starts[name] for name in straight["first"]]
+    ends = {**layout.items, **layout.factors}
+    end += [ends[name] for name in straight["second"]]
+    rows = pd.concat(
+        [
+            rows.assign(to_item=to_item),
+            straight.rename(columns={"first": "factor", "second": "item"}).assign(
+                to_item=~straight["second"].isin(list(layout.factors))
+            ),
+        ],
+        ignore_index=True,
+    )
     return pd.DataFrame(
         {
             "x1": [point.x for point in start],
             "y1": [point.y for point in start],
             "x2": [point.x for point in end],
             "y2": [point.y for point in end],
-            "to_item": to_item,
+            "to_item": rows["to_item"],
             "place": rows.groupby("item").cumcount(),
+            # before the curves of factors
+            "share": np.where(rows["factor"].isin(list(layout.covariates)), 0.25, 0.5),
             "from": rows["factor"],
             "to": rows["item"],
             "value": rows["value"],
@@ -460,10 +557,11 @@ def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
             angle="datum.slope * 180 / PI",
             label_x="datum.to_item"
             f" ? datum.x2 - ({_FIRST_LABEL} + {_LABEL} * datum.place) * 100 / width"
-            " : (datum.x1 + datum.x2) / 2",
+            " : datum.x1 + (datum.x2 - datum.x1) * datum.share",
         )
         .transform_calculate(
-            label_y="datum.y1 + (datum.y2 - datum.y1) * (datum.label_x - datum.x1)"
+            label_y="datum.x2 == datum.x1 ? (datum.y1 + datum.y2) / 2"
+            " : datum.y1 + (datum.y2 - datum.y1) * (datum.label_x - datum.x1)"
             " / (datum.x2 - datum.x1)"
         )
     )
@@ -529,6 +627,48 @@ def _curve_layers(
     return [
         joints,
         *_on_background(with_number_texts(alt.Chart(numbers), "value", "p"), channels, canvas),
+    ]
+
+
+def _path_heads(model: PathModel, layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
+    """Where the curves of regressions between factors end: at the left of the outcome."""
+    outcomes = [layout.factors[name] for name in model.between_factors["second"]]
+    if not outcomes:
+        return []
+    frame = pd.DataFrame({"x": [at.x for at in outcomes], "y": [at.y for at in outcomes]})
+    heads = (
+        alt.Chart(frame)
+        .transform_calculate(tip_x=f"datum.x - {_FACTOR_WIDTH / 2} * 100 / width")
+        .mark_point(
+            shape=_HEAD_OF_ARROW, filled=True, size=260, color=MARK[canvas.theme], opacity=1
+        )
+    )
+    return [heads.encode(x=canvas.x("tip_x"), y=canvas.y("y"))]
+
+
+def _covariate_layers(layout: DiagramLayout, canvas: _Canvas) -> list[Any]:
+    """Boxes with names of observed predictors."""
+    if not layout.covariates:
+        return []
+    places = [(name, at.x, at.y) for name, at in layout.covariates.items()]
+    frame = pd.DataFrame(places, columns=["covariate", "x", "y"])
+    wide, high = _COVARIATE / 2, layout.box_height / 2
+    frame = frame.assign(
+        left=frame["x"] - wide,
+        right=frame["x"] + wide,
+        above=frame["y"] - high,
+        below=frame["y"] + high,
+    )
+    tooltip = [alt.Tooltip("covariate:N", title="Covariate")]
+    base = alt.Chart(frame).encode(tooltip=tooltip)
+    boxes = base.mark_rect(
+        fill=BACKGROUNDS[canvas.theme], stroke=INK[canvas.theme], strokeWidth=1.2, opacity=1
+    ).encode(x=canvas.x("left"), x2=alt.X2("right:Q"), y=canvas.y("above"), y2=alt.Y2("below:Q"))
+    limit = alt.ExprRef(f"{_COVARIATE} * width / 100 - 8")
+    names = base.mark_text(fontSize=11, limit=limit, color=INK[canvas.theme])
+    return [
+        boxes,
+        names.encode(x=canvas.x("x"), y=canvas.y("y"), text=alt.Text("covariate:N")),
     ]
 
 
@@ -644,11 +784,12 @@ def _table(model: PathModel) -> pd.DataFrame:
     """What is drawn: from, to, kind, value, p."""
     loadings = model.loadings.rename(columns={"factor": "from", "item": "to"})
     parts = [loadings.assign(kind="loading")]
-    for pairs, kind in (
-        (model.correlations, "correlation of factors"),
-        (model.pairs, "residual correlation"),
+    for pairs in (
+        model.regressions.assign(kind="regression"),
+        model.correlations,
+        model.pairs.assign(kind=_RESIDUAL),
     ):
-        parts.append(pairs.rename(columns={"first": "from", "second": "to"}).assign(kind=kind))
+        parts.append(pairs.rename(columns={"first": "from", "second": "to"}))
     rest = pd.DataFrame({"to": list(model.items), "kind": "unexplained (1 - R²)"})
     rest["value"] = rest["to"].map(model.unexplained).astype(float)
     parts.append(rest.assign(**{"from": ""}))
@@ -679,21 +820,33 @@ def _in_words(model: PathModel) -> str:
         words.append(f"{count_text(model.n_hidden, 'loading')} with p of .05 or more not drawn")
     if model.heywood:
         words.append(f"{_HEYWOOD}: {name_list(model.heywood)}")
+    curved = model.correlations
     words += [
         f"{what} "
         + name_list(
             [
-                f"{a} with {b} {short_number(r)}"
-                for a, b, r in zip(
-                    loadings["first"], loadings["second"], loadings["value"], strict=True
-                )
+                f"{a} {joint} {b} {short_number(r)}"
+                for a, b, r in zip(pairs[first], pairs[second], pairs["value"], strict=True)
             ]
         )
-        for what, loadings in (
-            ("correlation of factors", model.correlations),
-            ("residual correlation", model.pairs),
+        for what, joint, pairs, first, second in (
+            ("regression of", "on", model.regressions, "second", "first"),
+            (
+                "correlation of factors",
+                "with",
+                curved[curved["kind"] != _RESIDUAL],
+                "first",
+                "second",
+            ),
+            (
+                _RESIDUAL,
+                "with",
+                pd.concat([curved[curved["kind"] == _RESIDUAL], model.pairs]),
+                "first",
+                "second",
+            ),
         )
-        if len(loadings)
+        if len(pairs)
     ]
     cut = (
         f" Only the first {len(model.items)} of {model.n_items} items are drawn."
@@ -706,13 +859,15 @@ def _in_words(model: PathModel) -> str:
 def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
     """The chart of one group."""
     layout = layout_of(model)
+    some = len(model.regressions) > 0
+    arrows = " Arrows between factors, and from boxes: regressions." if some else ""
     hidden = "; only loadings with p < .05 are drawn" if model.n_hidden else ""
     above = heading(
         title,
         theme,
         [
             f"Standardized, n = {model.n:,}. Dashed: negative. Thicker: larger{hidden}.",
-            "Circles: factors. Boxes: items; right: unexplained share 1 − R².",
+            f"Circles: factors. Boxes: items; right: unexplained share 1 − R².{arrows}",
             *([f"{_HEYWOOD}: {name_list(model.heywood)}."] if model.heywood else []),
         ],
     )

@@ -8,7 +8,8 @@
 # estimator and missing in settings.csv are lavaan's own words. Of ML and MLR on complete rows
 # (listwise) all options are lavaan's own defaults, and so are those of WLSMV, which takes answers
 # as ordered. With fiml and pairwise all answers count; lavaan's own default would leave incomplete
-# rows out. The corrected test of MLR and WLSMV is chisq.scaled, the corrected indices of MLR end
+# rows out. Means and covariances of covariates are those of the data and no parameters (fixed.x).
+# The corrected test of MLR and WLSMV is chisq.scaled, the corrected indices of MLR end
 # in .robust; the plain test of WLSMV has no meaningful p.
 
 library(lavaan)
@@ -50,8 +51,8 @@ fit_group <- function(group, rows, std.lv = FALSE) {
   if (estimator == "WLSMV") return(fit_ordered(group$model, rows, std.lv))
   plain <- estimator == "ML" && missing == "listwise"
   cfa(group$model, data = rows, estimator = estimator, missing = missing, likelihood = "normal",
-      information = if (plain) "expected" else "observed", meanstructure = missing == "fiml",
-      std.lv = std.lv, auto.fix.first = !std.lv)
+      fixed.x = TRUE, information = if (plain) "expected" else "observed",
+      meanstructure = missing == "fiml", std.lv = std.lv, auto.fix.first = !std.lv)
 }
 
 analyze <- function(group) {

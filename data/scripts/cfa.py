@@ -7,8 +7,9 @@ What semopy has not, or has differently: corrected (robust) tests, full informat
 answers, SRMR, intervals of RMSEA and of standardized loadings, and modification indices. Its AIC
 and BIC follow another definition. It holds a variance at 0 where the data want a negative one. Its
 search stops early by default, so a tighter end is set below; CFI and TLI are worked out from
-chi-square here. semopy's full information is not to be relied on, and its estimation of ordered
-answers does not run with current numpy.
+chi-square here. It counts the moments of covariates, which nothing explains, as degrees of freedom;
+here they do not count, as in lavaan. Values defined by := need cfa.R. semopy's full information is
+not to be relied on, and its estimation of ordered answers does not run with current numpy.
 """
 
 import logging
@@ -46,10 +47,31 @@ def starts(lines):
     return {value: item for factor, _, value, item in loadings if factor not in fixed}
 
 
-def indices(chi2, df, rows):
-    """CFI and TLI against the model of unrelated items."""
-    base_df = rows.shape[1] * (rows.shape[1] - 1) / 2
+def regressions(lines):
+    """Outcome and predictor of each regression."""
+    return [(line.split()[0], line.split("*")[1]) for line in lines if " ~ " in line]
+
+
+def covariates(lines, columns):
+    """Columns that explain something, and that nothing explains or is measured by."""
+    explained = {line.split()[0] for line in lines if " ~ " in line}
+    explained |= {line.split("*")[1] for line in lines if " =~ " in line}
+    predictors = dict.fromkeys(predictor for _, predictor in regressions(lines))
+    return [name for name in predictors if name in columns and name not in explained]
+
+
+def unrelated(rows):
+    """Chi-square and degrees of freedom of unrelated columns."""
+    if rows.shape[1] < 2:
+        return 0.0, 0.0
     base = -len(rows) * np.linalg.slogdet(np.corrcoef(rows.to_numpy(), rowvar=False))[1]
+    return base, rows.shape[1] * (rows.shape[1] - 1) / 2
+
+
+def indices(chi2, df, rows, given):
+    """CFI and TLI against the model of unrelated items, but for covariates among each other."""
+    (base, base_df), (among, among_df) = unrelated(rows), unrelated(rows[given])
+    base, base_df = base - among, base_df - among_df
     worst = max(chi2 - df, base - base_df, 0)
     cfi = 1 - max(chi2 - df, 0) / worst if worst > 0 else 1.0
     tli = 1 - (chi2 - df) / (base - base_df) * base_df / df if df > 0 else NAN
@@ -69,14 +91,18 @@ def analyze(rows, lines):
     for parameter, item in starts(lines).items():
         model.parameters[parameter].start = rows[item].std() / 2 if item in rows else 0.5
     fit = model.fit(rows, options={"ftol": 1e-14})
+    given = covariates(lines, rows.columns)
     chi2, df = len(rows) * fit.fun, semopy.stats.calc_dof(model)
-    cfi, tli = indices(chi2, df, rows)
+    df -= len(given) * (len(given) + 1) // 2
+    cfi, tli = indices(chi2, df, rows, given)
     if not fit.success:
         print(f"The search ended early: {fit.message}")
     for name, value in (("n", len(rows)), ("chi2", chi2), ("df", df), ("cfi", cfi), ("tli", tli)):
         print(name, f"{value:.8f}", sep="\t")
     for row in model.inspect(std_est=True).to_dict("records"):
         kind = "loading" if row["op"] == "~" else "covariance"
+        if (row["lval"], row["rval"]) in regressions(lines):
+            kind = "regression"
         numbers = (f"{row['Estimate']:.8f}", f"{row['Est. Std']:.8f}")
         print(kind, row["rval"], row["lval"], *numbers, sep="\t")
 

@@ -10,10 +10,11 @@ import streamlit as st
 
 from core.analysis.kit.factor_models.models import FactorModelText
 from core.analysis.kit.registry import Analysis, AnalysisOption
+from core.domain.factors import is_person_fact
 from core.errors import UserError
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, factor_models
-from core.workflow.statistics.factor_models import ModelEdit, Proposal
+from core.workflow.statistics.factor_models import EditKind, ModelEdit, Proposal
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import widgets
 from pages.shared.widgets import factor_word, plain
@@ -23,8 +24,16 @@ _MOST_UNDONE = 50
 _ROW, _HEADING, _LOWEST, _HIGHEST = 41, 30, 220, 385  # pixels of the list of items
 _SYNTAX_HELP = (
     "As in lavaan. F =~ a + b + c: the items a, b and c measure F. F ~~ G: the factors correlate; "
-    "a ~~ b: the residuals of two items do. 0.8*a fixes a parameter, NA*a frees it, and the same "
-    "name before two items (v*a + v*b) makes them equal. # begins a comment."
+    "a ~~ b: the residuals of two items do. F ~ G + d: the factor G and the item d, which is on no "
+    "factor, explain F (a regression); so may a fact about people, as in F ~ person.age. "
+    "0.8*a fixes a parameter, NA*a frees it, and the same name before two items (v*a + v*b) makes "
+    "them equal. With F ~ p*G and G ~ q*d, effect := p*q is the effect of d on F through G. # "
+    "begins a comment."
+)
+_REGRESSION_HELP = (
+    "A factor, a fact about people, or an item on no factor explains another, with the other "
+    "predictors held. Take an item off its factor first if it is to explain something. This is no "
+    "proof of a cause."
 )
 
 
@@ -114,6 +123,7 @@ def _model_form(study: StudyRecord, analysis: Analysis, option: AnalysisOption) 
     text = edited_text or proposed.text
     _undo_buttons(study, analysis, edited_text)
     _press_form(study, analysis, text, proposed, str(note or _HINT))
+    _regression_form(study, analysis, text, proposed)
     with st.expander("Model as text"):
         _text_area(study, analysis, text)
         _save_model_form(study, text)
@@ -133,7 +143,7 @@ def _press_form(
         return
     factors = list(dict.fromkeys(factor for own in assigned.values() for factor in own))
     wordings = _wordings(_revision_of(study), study.code)
-    items = list(dict.fromkeys([*offered, *assigned]))
+    items = [name for name in {**offered, **assigned} if not is_person_fact(name)]
     height = min(max(_ROW * len(items) + _HEADING * (len(factors) + 1), _LOWEST), _HIGHEST)
     key = f"item_grid:{study.code}"
     _item_grid(
@@ -152,7 +162,7 @@ def _press_form(
                 {
                     "name": factor,
                     "shown": proposed.name(factor),
-                    "general": all(factor in own for own in assigned.values()),
+                    "general": all(factor in own for own in assigned.values() if own),
                 }
                 for factor in factors
             ],
@@ -162,6 +172,58 @@ def _press_form(
         },
         on_edit_change=lambda: _take_press(study, analysis, proposed, key),
     )
+
+
+def _regression_form(study: StudyRecord, analysis: Analysis, text: str, proposed: Proposal) -> None:
+    """What explains what: a button that takes back each regression, and a form for one more."""
+    try:
+        assigned = factor_models.assignment(text)
+        offered = factor_models.assignment(proposed.text)
+        pairs = factor_models.regressions(text)
+    except UserError:
+        return  # which the list of items says
+    factors = dict.fromkeys(factor for own in assigned.values() for factor in own)
+    facts = factor_models.covariate_facts(widgets.workspace(), study.code)
+    free = (i for i in {**offered, **assigned} if not assigned.get(i) and not is_person_fact(i))
+    names = [*factors, *free]
+
+    def press(kind: EditKind, outcome: str, predictor: str) -> None:
+        edit = ModelEdit(kind, outcome, target=predictor)
+        change_model(
+            study, analysis, proposed, lambda now: factor_models.apply_edit(now, edit, proposed)
+        )
+
+    count = f" ({len(pairs)})" if pairs else ""
+    with st.expander(f"What explains what: regressions{count}"):
+        for number, (outcome, predictor) in enumerate(pairs):
+            st.button(
+                plain(f"{proposed.name(predictor)} explains {proposed.name(outcome)}"),
+                icon=":material/delete:",
+                key=f"regression:{number}",
+                type="tertiary",
+                help="Take this regression out of the model.",
+                on_click=press,
+                args=("ignore", outcome, predictor),
+            )
+        left, middle, right = st.columns([5, 5, 4], vertical_alignment="bottom")
+        predictor = left.selectbox(
+            "This",
+            [*names, *facts],
+            format_func=proposed.name,
+            key=f"predictor:{study.code}",
+            help=_REGRESSION_HELP,
+        )
+        outcome = middle.selectbox(
+            "explains this", names, format_func=proposed.name, key=f"outcome:{study.code}"
+        )
+        right.button(
+            "Add",
+            icon=":material/add:",
+            key="regression_add",
+            disabled=predictor == outcome,
+            on_click=press,
+            args=("explain", outcome, predictor),
+        )
 
 
 def _take_press(study: StudyRecord, analysis: Analysis, proposed: Proposal, key: str) -> None:
@@ -346,7 +408,9 @@ def change_model(
     text = saved[_text_option(analysis)] or proposed.text
     try:
         changed, sentence = change(text)
-        _save_text(study, analysis, "" if changed == proposed.text else changed, sentence)
+        _save_text(
+            study, analysis, "" if changed.strip() == proposed.text.strip() else changed, sentence
+        )
     except UserError as error:
         st.session_state[_NOTE] = error
 

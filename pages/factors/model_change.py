@@ -25,7 +25,7 @@ from pages.shared.widgets import plain
 
 _FITTED = "cfa"
 _CHECK = "cfa_check"
-_PRESSED = ("loading", "covariance")
+_PRESSED = ("loading", "covariance", "regression")
 _MOST_ROWS = 15  # modification indices with a button
 
 
@@ -154,7 +154,7 @@ def _rows(table: ResultTable) -> list[Mapping[str, Any]]:
 
 def _short(row: Mapping[str, Any]) -> str:
     """The parameter in the notation of model texts."""
-    operator = "=~" if row["parameter"] == "loading" else "~~"
+    operator = {"loading": "=~", "regression": "~"}.get(row["parameter"], "~~")
     return f"{row['left']} {operator} {row['right']}"
 
 
@@ -165,6 +165,8 @@ def _words(row: Mapping[str, Any], texts: Mapping[str, str]) -> str:
     )
     if row["parameter"] == "loading":
         return f"Adds a cross-loading of {right} on {left}."
+    if row["parameter"] == "regression":
+        return f"Lets {right} explain {left} directly, beside what its factor does."
     return f"Lets the residuals of {left} and {right} correlate."
 
 
@@ -175,7 +177,8 @@ def _free(study: StudyRecord, proposed: Proposal, text: str, row: Mapping[str, A
     factors = dict.fromkeys(factor for own in assigned.values() for factor in own)
     of_items = {proposed.name(name): name for name in assigned}
     of_factors = {proposed.name(name): name for name in factors}
-    first, second = (of_factors, of_items) if kind == "loading" else (of_items, of_items)
+    first = of_factors if kind == "loading" else of_items
+    second = of_items
 
     def change(now: str) -> tuple[str, str]:
         names = first.get(left, of_factors.get(left, left)), second.get(right, right)

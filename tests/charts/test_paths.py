@@ -8,6 +8,7 @@ from core.charts.panels import MAX_MARKS
 from core.charts.path_diagram import FACTOR_HEIGHT, HEAD, ROW, layout_of, path_models
 from tests.analysis.score_frames import item_scores
 from tests.charts.results import HOSTILE, NAN, answers, charts_of, made, results, table
+from tests.stats.reference import scores
 
 LOADINGS = (
     "respondent",
@@ -312,3 +313,32 @@ def test_a_group_without_estimates_has_no_empty_panel_and_is_named():
     for chart in charts:
         assert set(chart.table["group"]) == {"b"}
         assert "Without estimates, not drawn: a." in chart.alt
+
+
+def test_regressions_are_arrows_and_covariates_boxes_at_the_left():
+    text = """V =~ x1 + x2 + x3
+S =~ x4 + x5
+S ~ V + x7
+V ~ x7
+x9 ~ S"""
+    rows = scores("hs1939")
+    given = item_scores(rows, items=[f"x{k}" for k in range(1, 10)], subscales=["s"] * 9)
+    fitted = cfa(given, model_text=text, estimator="ml")
+    ((model,), _) = path_models(fitted)
+    layout = layout_of(model)
+    assert model.covariates == ["x7"]
+    assert model.items == ("x1", "x2", "x3", "x4", "x5", "x9")
+    assert 0 < layout.covariates["x7"].x < min(at.x for at in layout.factors.values())
+    assert model.between_factors[["first", "second"]].to_numpy().tolist() == [["V", "S"]]
+    chart = diagram(fitted)
+    kinds = chart.table.loc[chart.table["kind"] == "regression"]
+    assert kinds[["from", "to"]].to_numpy().tolist() == [
+        ["V", "S"],
+        ["x7", "S"],
+        ["x7", "V"],
+        ["S", "x9"],
+    ]
+    assert "correlation of factors" not in set(chart.table["kind"])
+    assert "S on V " in chart.alt
+    (arrows,) = drawn(chart, "from", "to", "share")
+    assert {("x7", "S"), ("x7", "V"), ("S", "x9")} <= {(a["from"], a["to"]) for a in arrows}

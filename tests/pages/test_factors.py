@@ -164,6 +164,24 @@ def test_the_change_has_the_numbers_of_the_comparison(collected):
     assert numbers["BIC"].tolist()[2] == pytest.approx(-row["bic_difference"])
 
 
+def test_regressions_are_added_and_taken_back_by_a_press(collected):
+    at = open_page()
+    box(at, "This").set_value("nature")
+    at = fine(box(at, "explains this").set_value("technology").run())
+    at = press(at, "Add")
+    assert own_text(collected).endswith("technology ~ nature")
+    table = table_with(open_tab(at, "cfa", "Loadings"), "Outcome", "Predictor", "Coefficient")
+    assert table[["Outcome", "Predictor"]].to_numpy().tolist() == [["technology", "nature"]]
+    assert "Standardized regressions: technology" in shown(at)
+    assert "semopy counts the degrees of freedom" in shown(open_tab(at, "cfa", "Second opinion"))
+    box(at, "This").set_value("technology")
+    at = fine(box(at, "explains this").set_value("nature").run())
+    at = press(at, "Add")
+    assert "explained by itself, over others" in shown(at)
+    at = press(at, "nature explains technology")
+    assert own_text(collected) == ""
+
+
 def test_undo_takes_back_one_change_and_restore_all(collected):
     at = open_page()
     first, second = edited_by(collected, *MOVE), edited_by(collected, *CROSS)

@@ -11,6 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 WITHOUT_EXAMPLE = {
     "core.stats.factor.model_text.check_memory": "returns nothing: it stops a model too large",
+    "core.stats.factor.model_text.check_no_covariates": "returns nothing: it refuses a model",
     "core.stats.factor.semopy_check.fit_semopy": "reads only what another function writes",
     "core.stats.factor.semopy_check.align_factors": "turns two fits, which take many lines to make",
 }

@@ -36,7 +36,7 @@ from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.tables import TableRows, TableSpec, key, number, text
 from core.progress import step
 from core.stats.factor.model import COVARIANCE, LOADING, Scaling
-from core.stats.factor.model_text import parse_model
+from core.stats.factor.model_text import ModelTextError, parse_model
 from core.stats.factor.semopy_check import (
     SemopyFit,
     SemopyIndices,
@@ -284,7 +284,7 @@ def cfa_check(
     TooLarge
         So many items that the tests would take too much memory.
     ModelTextError
-        The model text cannot be read, or names an item that there is not.
+        The model text cannot be read, names an item that there is not, or has regressions.
 
     Notes
     -----
@@ -297,6 +297,12 @@ def cfa_check(
     """
     names = distinct(by)
     prepared = prepare_groups(item_scores, names, model, model_text, "ml", "listwise")
+    if any(group.model and parse_model(group.model.text).regressions for group in prepared.groups):
+        raise ModelTextError(
+            "semopy counts the degrees of freedom of regressions in another way, so this model is "
+            "not compared.",
+            "Take the R script of the confirmatory factor analysis, which fits it with lavaan.",
+        )
     findings = Findings(notes=[*prepared.notes])
     checks: list[_GroupCheck] = []
     for position, group in enumerate(prepared.groups):

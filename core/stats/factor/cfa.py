@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import Literal
 
@@ -29,6 +30,7 @@ from core.stats.factor.likelihood import (
 from core.stats.factor.model import (
     COVARIANCE,
     LOADING,
+    REGRESSION,
     Parameter,
     ParameterTable,
     ParsedModel,
@@ -64,7 +66,7 @@ from core.stats.factor.result import (
     srmr,
     standardized_estimates,
 )
-from core.stats.inputs import Floats, check_level
+from core.stats.inputs import Floats, check_level, name_list
 
 # Modification indices: parameters that would improve the fit most.
 
@@ -169,21 +171,29 @@ def modification_rows(
 
 
 def parameters_fixed_at_zero(table: ParameterTable, group: int = 0) -> list[Parameter]:
-    """Loadings and covariances of a group that the model fixes at 0."""
+    """Loadings, covariances and regressions on covariates of a group that the model fixes at 0."""
     listed = {
-        (p.op, frozenset((p.left, p.right)))
+        (LOADING if p.op == REGRESSION else p.op, frozenset((p.left, p.right)))
         for p in table.parameters
         if p.group == group and (p.is_free or p.value != 0)
     }
     explained = {p.right for p in table.parameters if p.op == LOADING}
-    top = [f for f in table.factors if f not in explained]
-    pairs = [(f, LOADING, i) for f in table.factors for i in table.items]
-    pairs += [(a, COVARIANCE, b) for a, b in combinations(table.items, 2)]
+    outcomes = {p.left for p in table.parameters if p.op == REGRESSION}
+    top = [f for f in table.factors if f not in explained | outcomes]
+    measuring = [i for i in table.items if i not in table.structural_items]
+    pairs = [(f, LOADING, i) for f in table.factors for i in measuring]
+    pairs += [(a, COVARIANCE, b) for a, b in combinations(measuring, 2)]
     pairs += [(a, COVARIANCE, b) for a, b in combinations(top, 2)]
+    pairs += [
+        (name, REGRESSION, covariate)
+        for covariate in table.covariates
+        for name in (*table.structural, *measuring)
+        if name not in table.covariates
+    ]
     return [
         Parameter(group, left, op, right, 0, math.nan)
         for left, op, right in pairs
-        if (op, frozenset((left, right))) not in listed
+        if (LOADING if op == REGRESSION else op, frozenset((left, right))) not in listed
     ]
 
 
@@ -216,7 +226,7 @@ class _Fitter:
         optimum = self._search(df)
         matrices = [self.structure.matrices(optimum.theta, g) for g in range(self.table.n_groups)]
         names = [group.name for group in self.data.groups]
-        impossible = matrix_problems(matrices, self.table.items, self.table.factors, names)
+        impossible = matrix_problems(matrices, self.table.items, self.table.structural, names)
         if not optimum.converged:
             impossible = [f"Where the search stopped: {problem}" for problem in impossible]
         tests, covariance, trouble = self._inference(optimum, df)
@@ -256,7 +266,8 @@ class _Fitter:
             modification_indices=self._scores(modification_indices, optimum, trouble),
             release_indices=self._scores(release_indices, optimum, trouble),
             groups=tuple(
-                group_fit(group, at) for group, at in zip(self.data.groups, matrices, strict=True)
+                group_fit(group, self.table, at)
+                for group, at in zip(self.data.groups, matrices, strict=True)
             ),
             table=self.table,
             theta=optimum.theta,
@@ -265,9 +276,13 @@ class _Fitter:
         )
 
     def _degrees_of_freedom(self) -> int:
-        """Distinct means, variances and covariances minus free parameters."""
-        p = len(self.table.items)
-        moments = p * (p + 1) // 2 + (p if self.table.means else 0)
+        """Distinct means, variances and covariances minus free parameters.
+
+        Those of covariates among each other are no part of the model.
+        """
+        moments = 0
+        for sign, k in ((1, len(self.table.items)), (-1, len(self.table.covariates))):
+            moments += sign * (k * (k + 1) // 2 + (k if self.table.means else 0))
         return self.table.n_groups * moments - self.table.n_free
 
     def _search(self, df: int) -> Optimum:
@@ -314,11 +329,16 @@ class _Fitter:
         )
 
     def _log_likelihood(self, optimum: Optimum) -> float:
-        """Log-likelihood with its constant; NaN without convergence."""
+        """Log-likelihood with its constant, given the covariates; NaN without convergence."""
         if not optimum.converged:
             return math.nan
         values = sum(group.n_values for group in self.data.groups)
-        return -0.5 * float(values * np.log(2 * np.pi) + self.data.n * optimum.value)
+        value, given = self.data.n * optimum.value, self.table.covariate_places
+        for group in self.data.groups:
+            values -= group.n * len(given)
+            covariance = group.covariance[np.ix_(given, given)]
+            value -= group.n * (np.linalg.slogdet(covariance)[1] + len(given))
+        return -0.5 * float(values * np.log(2 * np.pi) + value)
 
     def _scores(
         self,
@@ -443,7 +463,7 @@ def fit_cfa(
         per_item = whole.n_free / len(parsed.items)
         check_memory(len(parsed.items), likelihood_cells(rows, len(groups), per_item), MANY_ITEMS)
     matrices = [model_scores(group, items, parsed) for group in groups]
-    data = prepare_groups(matrices, parsed.items, missing=missing, names=names)
+    data = _prepared(matrices, parsed, missing, names)
     usable = parsed.without(frozenset(data.dropped))
     if not usable.factors:
         problem = " ".join(["No factor has an item left.", *data.problems])
@@ -456,9 +476,29 @@ def fit_cfa(
         equal=equal,
         partial=partial,
     )
+    table = table.with_covariates([(group.means, group.covariance) for group in data.groups])
     if not table.n_free:
         raise ModelTextError(
             "The model fixes every parameter, so there is nothing to estimate.",
             "Take fixed values out of the model text.",
         )
     return _Fitter(usable, table, data, estimator, missing, check_level(ci_level)).result()
+
+
+def _prepared(
+    matrices: Sequence[Floats], model: ParsedModel, missing: LikelihoodRule, names: Sequence[str]
+) -> PreparedData:
+    """The groups ready for fitting; under full information rows that lack a covariate are out."""
+    if missing == "listwise" or not model.covariates:
+        return prepare_groups(matrices, model.items, missing=missing, names=names)
+    given = [model.items.index(name) for name in model.covariates]
+    # a covariate that nobody answered is left out as an item is
+    given = [k for k in given if all(np.isfinite(m[:, k]).any() for m in matrices)]
+    complete = [m[np.isfinite(m[:, given]).all(axis=1)] for m in matrices]
+    data = prepare_groups(complete, model.items, missing=missing, names=names)
+    lacking = sum(map(len, matrices)) - sum(map(len, complete))
+    if not lacking:
+        return data
+    covariates = name_list([model.items[k] for k in given])
+    note = f"{lacking} rows lack a covariate ({covariates}) and are left out."
+    return replace(data, n_given=data.n_given + lacking, problems=(*data.problems, note))

@@ -140,8 +140,11 @@ def _contradictions(restricted: CfaResult, freer: CfaResult) -> list[str]:
     out = []
     if not (restricted.converged and freer.converged):
         out.append("At least one of the models could not be fitted, so they cannot be compared.")
-    if set(restricted.items) != set(freer.items) or restricted.n != freer.n:
-        out.append("The models were fitted to different items or rows, so they cannot be compared.")
+    if restricted.modeled != freer.modeled or restricted.n != freer.n:
+        out.append(
+            "The models were fitted to different items, covariates or rows, so they cannot be "
+            "compared."
+        )
     if (restricted.estimator, restricted.missing) != (freer.estimator, freer.missing):
         out.append("The models were fitted by different estimators, so they cannot be compared.")
     if restricted.fit.df <= freer.fit.df:

@@ -21,7 +21,14 @@ from core.stats.factor.likelihood import (
     incomplete_saturated_model,
     unrestricted_moments,
 )
-from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, Parameter, ParameterTable
+from core.stats.factor.model import (
+    COVARIANCE,
+    INTERCEPT,
+    LOADING,
+    REGRESSION,
+    Parameter,
+    ParameterTable,
+)
 from core.stats.factor.model_text import INCOMPLETE, check_memory, incomplete_cells
 from core.stats.inputs import Booleans, Floats, score_matrix, select_usable
 
@@ -392,6 +399,7 @@ def start_values(table: ParameterTable, groups: Sequence[GroupData]) -> Floats:
             LOADING: guess.loading,
             COVARIANCE: guess.covariance,
             INTERCEPT: guess.intercept,
+            REGRESSION: lambda _: 0.0,
         }
         for p in table.parameters:
             if p.group == number and p.is_free and np.isnan(theta[p.free]):
@@ -428,7 +436,10 @@ class _Guess:
             return 0.0
         if p.left in self.item:
             return 0.5 * float(self.group.covariance[self.item[p.left], self.item[p.left]])
-        explained = any(q.op == LOADING and q.right == p.left for q in self.rows)
+        explained = any(
+            (q.op == LOADING and q.right == p.left) or (q.op == REGRESSION and q.left == p.left)
+            for q in self.rows
+        )
         return self.size[p.left] ** 2 * (0.5 if explained else 1.0)
 
     def intercept(self, p: Parameter) -> float:

@@ -15,12 +15,13 @@ from core.stats.factor.likelihood import (
     ModelMoments,
     NormalLikelihood,
     baseline_model,
+    free_cells,
     incomplete_saturated_model,
     saturated_model,
     trace_products,
 )
 from core.stats.factor.result import FitIndices
-from core.stats.inputs import Estimate, Floats
+from core.stats.inputs import Estimate, Floats, Integers
 
 # Fit indices that follow from a chi-square and its degrees of freedom.
 
@@ -273,9 +274,10 @@ def tests_of_fit(
     """
     means = likelihood.structure.table.means
     groups = likelihood.groups
-    without = incomplete_saturated_model(groups) if incomplete else None
-    saturated = without or saturated_model(groups, means=means)
-    baseline = baseline_model(groups, means=means)
+    given = likelihood.structure.table.covariate_places
+    without = incomplete_saturated_model(groups, given=given) if incomplete else None
+    saturated = without or saturated_model(groups, means=means, given=given)
+    baseline = baseline_model(groups, means=means, given=given)
     n_free = likelihood.structure.table.n_free
     x = ChiSquares(
         likelihood.n * likelihood.value(theta) - saturated.deviance,
@@ -321,10 +323,10 @@ def _robust_incomplete(
         spread = inverse @ _blocks(saturated.scores, weights) @ inverse
     complete = _blocks([_complete_information(at) for at in saturated.groups], weights)
     numbers: list[float] = []
-    fitted = likelihood.moments(theta)
+    fitted, given = likelihood.moments(theta), likelihood.structure.table.covariate_places
     for moments, change in (
-        (fitted, np.vstack([_moment_changes(at) for at in fitted])),
-        (baseline.groups, block_diag(*[_moment_changes(at) for at in baseline.groups])),
+        (fitted, np.vstack([_moment_changes(at, given) for at in fitted])),
+        (baseline.groups, block_diag(*[_moment_changes(at, given) for at in baseline.groups])),
     ):
         discrepancy = sum(
             group.n * _discrepancy(at, target)
@@ -346,13 +348,11 @@ def _blocks(blocks: list[Floats] | tuple[Floats, ...], weights: list[float]) -> 
     return np.asarray(block_diag(*[w * b for w, b in zip(weights, blocks, strict=True)]))
 
 
-def _moment_changes(at: ModelMoments) -> Floats:
-    """Changes of means and covariances (column by column, lower half) by parameter."""
-    p = len(at.means)
-    rows, columns = np.tril_indices(p)
-    order = np.lexsort((rows, columns))
-    changes = at.derivatives.covariance_changes()[:, rows[order], columns[order]]
-    return np.vstack([at.derivatives.mean_changes(), changes.T])
+def _moment_changes(at: ModelMoments, given: Integers) -> Floats:
+    """Changes of means and covariances by parameter, in the order of the saturated model."""
+    cells = free_cells(len(at.means), given)
+    changes = at.derivatives.covariance_changes()[:, cells.rows, cells.columns]
+    return np.vstack([at.derivatives.mean_changes()[cells.means], changes.T])
 
 
 def _complete_information(at: ModelMoments) -> Floats:

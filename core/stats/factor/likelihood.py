@@ -134,6 +134,7 @@ class PreparedData:
 # answered, zero elsewhere, every formula for complete data holds per pattern.
 
 _CHUNK = 2_000_000  # numbers of one array
+NONE: Integers = np.array([], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,22 +148,22 @@ class ModelMoments:
 
 @dataclass(frozen=True, eq=False)
 class FreeCells:
-    """Moments that are parameters: all means if `means`, then these cells of the covariance."""
+    """Moments that are parameters: these means, then these cells of the covariance."""
 
     n_items: int
     rows: Integers
     columns: Integers
-    means: bool
+    means: Integers
 
     @property
     def derivatives(self) -> Derivatives:
         """How the moments move with them."""
         p, unit = self.n_items, np.eye(self.n_items)
-        n_means = p if self.means else 0
+        n_means = len(self.means)
         halves = np.where(self.rows == self.columns, 0.5, 1)
         left = np.hstack([np.zeros((p, n_means)), unit[:, self.rows]])
         right = np.hstack([np.zeros((p, n_means)), unit[:, self.columns] * halves])
-        mean = np.hstack([unit[:, :n_means], np.zeros((p, len(self.rows)))])
+        mean = np.hstack([unit[:, self.means], np.zeros((p, len(self.rows)))])
         return Derivatives(left, right, mean, np.eye(left.shape[1]))
 
 
@@ -276,11 +277,12 @@ def _saturated_information(group: GroupData, at: ModelMoments, cells: FreeCells)
     block = products[i, k, j, m] + products[i, m, j, k] + products[j, k, i, m]
     block = (block + products[j, m, i, k]) * np.outer(halves, halves)
     block = (block + block.T) / 2
-    if not cells.means:
+    if not len(cells.means):
         return np.asarray(block)
     crossed = (weighted @ pulls).reshape(p, p, p)
     cross = (crossed[:, k, m] + crossed[:, m, k]) * halves
-    by_mean = weighted.sum(axis=1).reshape(p, p)
+    by_mean = weighted.sum(axis=1).reshape(p, p)[np.ix_(cells.means, cells.means)]
+    cross = cross[cells.means]
     return np.block([[by_mean, cross], [cross.T, block]])
 
 
@@ -444,46 +446,71 @@ class IncompleteReference(ReferenceModel):
     scores: tuple[Floats, ...]
 
 
-def saturated_model(groups: Sequence[GroupData], *, means: bool) -> ReferenceModel:
+# Covariates, whose moments are those of the answers whatever the model, are no part of it: `given`
+# has their positions. Every row has all of them. What is left is the likelihood of the other items
+# given the covariates.
+
+
+def saturated_model(
+    groups: Sequence[GroupData], *, means: bool, given: Integers = NONE
+) -> ReferenceModel:
     """Every mean, variance and covariance of complete rows free.
 
     The information has closed form, so its trace with the scores is that of squared distances d
     of rows from the mean: half of (mean d^4 - p), and p for the means. No matrix of all covariances
-    is needed.
+    is needed. Covariates take their own part of the trace with them.
     """
     p, total, trace = len(groups[0].means), 0.0, 0.0
     for group in groups:
         total += deviance(group, group.means, group.covariance)
-        (rows,) = (pattern.scores - group.means for pattern in group.patterns)
-        distances = np.sum(rows * np.linalg.solve(group.covariance, rows.T).T, axis=1)
-        trace += (float((distances**2).mean()) - p) / 2 + (p if means else 0)
-    n_free = p * (p + 1) // 2 + (p if means else 0)
+        for sign, places in ((1, np.arange(p)), (-1, given)):
+            (rows,) = (
+                pattern.scores[:, places] - group.means[places] for pattern in group.patterns
+            )
+            covariance = group.covariance[np.ix_(places, places)]
+            distances = np.sum(rows * np.linalg.solve(covariance, rows.T).T, axis=1)
+            k = len(places)
+            trace += sign * ((float((distances**2).mean()) - k) / 2 + (k if means else 0))
+    n_free = sum(
+        sign * (k * (k + 1) // 2 + (k if means else 0)) for sign, k in ((1, p), (-1, len(given)))
+    )
     return ReferenceModel(total, len(groups) * n_free, trace)
 
 
-def incomplete_saturated_model(groups: Sequence[GroupData]) -> IncompleteReference:
+def incomplete_saturated_model(
+    groups: Sequence[GroupData], *, given: Integers = NONE
+) -> IncompleteReference:
     """Every mean, variance and covariance free: what rows with missing answers say by themselves.
 
     Holds matrices of all moments, which check_memory of model_text.py counts.
     """
-    cells = _all_cells(len(groups[0].means), means=True)
+    cells = free_cells(len(groups[0].means), given)
     moments = [(g.means, g.covariance) for g in groups]
     return _reference(groups, moments, cells, lambda g, at: _saturated_information(g, at, cells))
 
 
-def baseline_model(groups: Sequence[GroupData], *, means: bool) -> IncompleteReference:
-    """Items with their own means and variances, and no relation at all."""
+def baseline_model(
+    groups: Sequence[GroupData], *, means: bool, given: Integers = NONE
+) -> IncompleteReference:
+    """Items with their own means and variances, and no relation at all but among covariates."""
     p = len(groups[0].means)
-    cells = FreeCells(p, np.arange(p), np.arange(p), means)
-    moments = [(g.item_means, np.diag(g.item_variances)) for g in groups]
+    free = np.setdiff1d(np.arange(p), given)
+    cells = FreeCells(p, free, free, free if means else NONE)
+    moments = []
+    for group in groups:
+        covariance = np.diag(group.item_variances)
+        covariance[np.ix_(given, given)] = group.covariance[np.ix_(given, given)]
+        moments.append((group.item_means, covariance))
     return _reference(groups, moments, cells, _observed_information)
 
 
-def _all_cells(p: int, *, means: bool) -> FreeCells:
-    """All variances and covariances of p items, below the diagonal, column by column."""
+def free_cells(p: int, given: Integers = NONE) -> FreeCells:
+    """All means, variances and covariances of p items, below the diagonal, column by column."""
     rows, columns = np.tril_indices(p)
+    free = ~(np.isin(rows, given) & np.isin(columns, given))
+    rows, columns = rows[free], columns[free]
     order = np.lexsort((rows, columns))
-    return FreeCells(p, rows[order], columns[order], means)
+    return FreeCells(p, rows[order], columns[order], np.setdiff1d(np.arange(p), given))
 
 
 def _reference(
@@ -562,7 +589,7 @@ def _expectation_maximization(group: GroupData, at: UnrestrictedMoments) -> Unre
 
 def _newton(group: GroupData, at: UnrestrictedMoments) -> UnrestrictedMoments:
     """Newton's steps up to the maximum; else the moments where they stopped."""
-    cells = _all_cells(len(at.means), means=True)
+    cells = free_cells(len(at.means))
     derivatives = cells.derivatives
     means, covariance = at.means, at.covariance
     value = deviance(group, means, covariance)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from typing import Any, Literal
 
 import numpy as np
 
+from core.stats.factor.definitions import Definition
 from core.stats.inputs import Floats, Integers
 
 # A measurement model as data: the terms of its text, and the parameters that follow from them.
@@ -21,7 +22,7 @@ from core.stats.inputs import Floats, Integers
 Scaling = Literal["marker", "std.lv"]
 """marker: the first loading of each factor is 1; std.lv: each factor has variance 1."""
 
-LOADING, COVARIANCE, INTERCEPT = "=~", "~~", "~1"
+LOADING, COVARIANCE, INTERCEPT, REGRESSION, DEFINED = "=~", "~~", "~1", "~", ":="
 
 
 @dataclass(frozen=True)
@@ -56,12 +57,32 @@ class ParsedModel:
     factors : names on the left of `=~`, in order of first mention.
     items : observed names, in order of first mention; never a factor.
     terms : all terms, in order.
+    defined : values computed from parameters, in order.
     """
 
     text: str
     factors: tuple[str, ...]
     items: tuple[str, ...]
     terms: tuple[Term, ...]
+    defined: tuple[Definition, ...] = ()
+
+    @property
+    def regressions(self) -> tuple[Term, ...]:
+        """The terms such as `F ~ G`."""
+        return tuple(t for t in self.terms if t.op == REGRESSION)
+
+    @property
+    def structural_items(self) -> tuple[str, ...]:
+        """Observed names of regressions that measure no factor: covariates and outcomes."""
+        measured = {t.right for t in self.terms if t.op == LOADING}
+        sides = {name for t in self.regressions for name in (t.left, t.right)} - measured
+        return tuple(name for name in self.items if name in sides)
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """Structural items that nothing explains; the model says nothing of their moments."""
+        explained = {t.left for t in self.regressions}
+        return tuple(name for name in self.structural_items if name not in explained)
 
     def indicators(self, factor: str) -> tuple[str, ...]:
         """Names that load on a factor: items, or factors in a second-order model."""
@@ -72,7 +93,7 @@ class ParsedModel:
 
         A factor without indicators is left out too. Where the first loading of a factor was free
         (`NA*`), because the text gives the factor its scale elsewhere, the loading that is first
-        now is free as well.
+        now is free as well. A definition whose labels are gone is left out.
         """
         left_out = set(items)
         factors, terms = self.factors, self.terms
@@ -84,11 +105,18 @@ class ParsedModel:
                 break
             factors = tuple(f for f in factors if f in measured)
         free = [self._first(terms, f) for f in factors if self._first(self.terms, f).freed]
+        names = {t.label for t in terms if t.label}
+        defined = []
+        for definition in self.defined:
+            if names.issuperset(definition.names):
+                defined.append(definition)
+                names.add(definition.name)
         return replace(
             self,
             factors=factors,
             items=tuple(i for i in self.items if i not in items),
             terms=tuple(replace(t, freed=True) if t in free else t for t in terms),
+            defined=tuple(defined),
         )
 
     @staticmethod
@@ -139,6 +167,8 @@ class ParameterTable:
     means : whether intercepts and factor means belong to the model.
     ordered : whether items are ordered answers with a latent variance of 1, so that residual
         variances are not parameters (they are 1 minus what the factors explain).
+    structural_items, covariates : as in `ParsedModel`.
+    defined : values computed from parameters.
     """
 
     items: tuple[str, ...]
@@ -147,6 +177,19 @@ class ParameterTable:
     n_groups: int = 1
     means: bool = False
     ordered: bool = False
+    structural_items: tuple[str, ...] = ()
+    covariates: tuple[str, ...] = ()
+    defined: tuple[Definition, ...] = ()
+
+    @property
+    def structural(self) -> tuple[str, ...]:
+        """What regressions relate, in the order of the columns: factors, then observed names."""
+        return self.factors + self.structural_items
+
+    @property
+    def covariate_places(self) -> Integers:
+        """Positions of the covariates among the items."""
+        return np.array([self.items.index(name) for name in self.covariates], dtype=np.int64)
 
     @property
     def n_free(self) -> int:
@@ -159,13 +202,34 @@ class ParameterTable:
         fixed = np.array([p.value for p in self.parameters])
         return np.where(free >= 0, np.append(theta, 0.0)[free], fixed)
 
+    def with_covariates(self, moments: Sequence[tuple[Floats, Floats]]) -> ParameterTable:
+        """The table with what the answers have as means and covariances of covariates.
+
+        `moments` are means (p,) and covariances (p, p) of the items in each group.
+        """
+        if not self.covariates:
+            return self
+        place = {name: self.items.index(name) for name in self.covariates}
+        parameters = []
+        for p in self.parameters:
+            if not p.is_free and p.left in place and p.op in (COVARIANCE, INTERCEPT):
+                means, covariance = moments[p.group]
+                at = place[p.left]
+                value = means[at] if p.op == INTERCEPT else covariance[at, place[p.right]]
+                p = replace(p, value=float(value))
+            parameters.append(p)
+        return replace(self, parameters=tuple(parameters))
+
 
 # From what a model text says to the full list of parameters, with the field's usual defaults.
 #
 # Added without being written: residual variances, factor variances, covariances among factors that
 # are not themselves explained, one fixed loading (or variance) per factor, and with means one
-# intercept per item. These are the defaults of the `cfa` function of lavaan (Rosseel 2012,
-# doi:10.18637/jss.v048.i02), so that the same text means the same model there.
+# intercept per item. Where there are regressions, residuals of those that are explained and explain
+# nothing covary, and the means and covariances of covariates are those of the answers, not
+# parameters (fixed.x). Factors and covariates do not covary. These are the defaults of the `cfa`
+# and `sem` functions of lavaan (Rosseel 2012, doi:10.18637/jss.v048.i02), so that the same text
+# means the same model there.
 
 
 def parameter_table(
@@ -229,7 +293,17 @@ def parameter_table(
                     group, term.left, term.op, term.right, free, value, term.label or "", start
                 )
             )
-    return ParameterTable(model.items, model.factors, tuple(rows), n_groups, means, ordered)
+    return ParameterTable(
+        model.items,
+        model.factors,
+        tuple(rows),
+        n_groups,
+        means,
+        ordered,
+        model.structural_items,
+        model.covariates,
+        model.defined,
+    )
 
 
 def _names(term: Term) -> tuple[str, str, str]:
@@ -250,14 +324,17 @@ def with_defaults(model: ParsedModel, scaling: Scaling, means: bool, ordered: bo
     loadings = [t for t in model.terms if t.op == LOADING]
     if scaling == "marker":
         loadings = _fix_markers(model, loadings)
-    terms = loadings + [t for t in model.terms if t.op == COVARIANCE]
+    covariates, regressions = model.covariates, model.regressions
+    terms = [*loadings, *regressions, *(t for t in model.terms if t.op == COVARIANCE)]
     written = {frozenset((t.left, t.right)) for t in terms if t.op == COVARIANCE}
-    explained = {t.right for t in loadings}
-    pairs = [(f, f) for f in model.factors] + [
-        pair for pair in combinations([f for f in model.factors if f not in explained], 2)
-    ]
+    measured = {t.right for t in loadings}
+    outcomes, predictors = {t.left for t in regressions}, {t.right for t in regressions}
+    free = [n for n in (*model.factors, *model.structural_items) if n not in measured]
+    top = [f for f in model.factors if f not in measured | outcomes]
+    last = [name for name in free if name in outcomes - predictors]
+    pairs = [(f, f) for f in model.factors] + [*combinations(top, 2), *combinations(last, 2)]
     if not ordered:
-        pairs = [(i, i) for i in model.items] + pairs
+        pairs = [(i, i) for i in model.items if i not in covariates] + pairs
     single_items = {names[0] for f in model.factors if len(names := model.indicators(f)) == 1}
     for left, right in pairs:
         if frozenset((left, right)) not in written:
@@ -265,6 +342,10 @@ def with_defaults(model: ParsedModel, scaling: Scaling, means: bool, ordered: bo
             if left == right and left in model.factors and scaling == "std.lv":
                 fixed = 1.0
             terms.append(Term(left, COVARIANCE, right, fixed))
+    terms += [  # filled by `with_covariates`
+        Term(left, COVARIANCE, right, math.nan)
+        for left, right in combinations_with_replacement(covariates, 2)
+    ]
     return terms + (_mean_terms(model) if means else [])
 
 
@@ -280,9 +361,13 @@ def _fix_markers(model: ParsedModel, loadings: list[Term]) -> list[Term]:
 
 
 def _mean_terms(model: ParsedModel) -> list[Term]:
-    """Intercepts of all items (free) and means of all factors (0), unless the text differs."""
+    """Intercepts of all items (free) and means of all factors (0), unless the text differs.
+
+    Means of covariates are filled by `with_covariates`.
+    """
     written = {t.left: t for t in model.terms if t.op == INTERCEPT}
-    automatic = [Term(i, INTERCEPT, "") for i in model.items]
+    given = model.covariates
+    automatic = [Term(i, INTERCEPT, "", math.nan if i in given else None) for i in model.items]
     automatic += [Term(f, INTERCEPT, "", 0.0) for f in model.factors]
     return [written.get(t.left, t) for t in automatic]
 
@@ -315,9 +400,12 @@ def _shared_group(term: Term, model: ParsedModel, group: int, equal: frozenset[s
 
 # Means and covariances that a measurement model implies, and how they move with its parameters.
 #
-# With loadings L (items x factors), paths B between factors (second order), disturbances P of the
-# factors, residuals T, intercepts v and factor means a (Bollen 1989, Structural Equations with
-# Latent Variables, ch. 8): Sigma = L (I-B)^-1 P (I-B)^-T L' + T and mu = v + L (I-B)^-1 a.
+# With loadings L (items x factors), paths B between factors (second order, regressions),
+# disturbances P of the factors, residuals T, intercepts v and factor means a (Bollen 1989,
+# Structural Equations with Latent Variables, ch. 8): Sigma = L (I-B)^-1 P (I-B)^-T L' + T and
+# mu = v + L (I-B)^-1 a. An observed name of a regression has a column among the factors, which it
+# alone measures, without error; an item that measures a factor and is explained by something else
+# besides has a further loading on that.
 #
 # Each cell moves Sigma by a sum of two outer products, u w' + w u'. Keeping u and w instead of the
 # matrix makes gradients and information matrices a few small products.
@@ -427,9 +515,9 @@ class Structure:
 
     def __init__(self, table: ParameterTable) -> None:
         self.table = table
-        self.n_items, self.n_factors = len(table.items), len(table.factors)
+        self.n_items, self.n_factors = len(table.items), len(table.structural)
         self._item = {name: i for i, name in enumerate(table.items)}
-        self._factor = {name: i for i, name in enumerate(table.factors)}
+        self._factor = {name: i for i, name in enumerate(table.structural)}
         groups = [[p for p in table.parameters if p.group == g] for g in range(table.n_groups)]
         self._cells = [self.cells(parameters) for parameters in groups]
         self._free = [
@@ -466,6 +554,8 @@ class Structure:
             matrix[rows, columns] = values[index]
             if name in ("disturbances", "residuals"):
                 matrix[columns, rows] = values[index]
+        for name in self.table.structural_items:
+            out["loadings"][self._item[name], self._factor[name]] = 1
         if self.table.ordered:
             self._fill_residuals(out)
         return Matrices(**out)
@@ -607,16 +697,20 @@ class Structure:
         """Matrix, row and column of a parameter."""
         left, right = parameter.left, parameter.right
         if parameter.op == INTERCEPT:
-            if left in self._item:
-                return "intercepts", self._item[left], 0
-            return "factor_means", self._factor[left], 0
+            if left in self._factor:
+                return "factor_means", self._factor[left], 0
+            return "intercepts", self._item[left], 0
         if parameter.op == LOADING:
             if right in self._item:
                 return "loadings", self._item[right], self._factor[left]
             return "paths", self._factor[right], self._factor[left]
-        if left in self._item:
-            return "residuals", self._item[left], self._item[right]
-        return "disturbances", self._factor[left], self._factor[right]
+        if parameter.op == REGRESSION:
+            if left in self._factor:
+                return "paths", self._factor[left], self._factor[right]
+            return "loadings", self._item[left], self._factor[right]
+        if left in self._factor:
+            return "disturbances", self._factor[left], self._factor[right]
+        return "residuals", self._item[left], self._item[right]
 
     @staticmethod
     def _fill_residuals(out: dict[str, Floats]) -> None:

@@ -11,7 +11,16 @@ import numpy.typing as npt
 
 from core import settings
 from core.errors import TooLarge, UserError
-from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, ParsedModel, Term
+from core.stats.factor.definitions import Definition
+from core.stats.factor.model import (
+    COVARIANCE,
+    DEFINED,
+    INTERCEPT,
+    LOADING,
+    REGRESSION,
+    ParsedModel,
+    Term,
+)
 from core.stats.inputs import Floats, score_table
 
 # Reading a model written as text, in the notation of lavaan.
@@ -19,16 +28,18 @@ from core.stats.inputs import Floats, score_table
 #     F =~ x1 + x2 + x3    x1, x2 and x3 measure F
 #     F ~~ G               F and G covary; x1 ~~ x2: their residuals covary; F ~~ F: a variance
 #     x1 ~ 1               an intercept (with missing answers or several groups)
+#     F ~ a*G + x4         F is explained by G and the observed x4; x1 ~ x4: so is an item
+#     effect := a*2        a value computed from labelled parameters
 #
 # In front of a name: `0.8*` or `1*` fixes the parameter, `NA*` frees it, `a*` labels it (terms of
 # one label are one parameter), `start(0.5)*` gives a start value. `#` and `!` begin a comment; a
-# statement ends with its line or `;`, and continues after `+`, `=~` or `~~`.
+# statement ends with its line or `;`, and continues after `+`, `=~`, `~~`, `~` or `:=`.
 
 _OPERATOR = re.compile(r"=~|~~|~\*~|~|:=|==|<|>|=")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 _NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 _START = re.compile(r"start\(\s*([^()]*?)\s*\)")
-_GOES_ON = ("+", "=~", "~~", "*", "~")
+_GOES_ON = ("+", "=~", "~~", "*", "~", ":=")
 _LARGEST = 1e15  # of a fixed value or a start; beyond, nothing can be computed with it
 _Key = tuple[str, str, str]
 _REMEDY = "Correct the model text there."
@@ -82,7 +93,12 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
     terms: dict[_Key, Term] = {}
     places: dict[str, _Place] = {}
     first_mention: dict[_Key, _Place] = {}
+    definitions: dict[Definition, _Place] = {}
     for statement in _statements(text):
+        operator = _OPERATOR.search(statement.text)
+        if operator and operator[0] == DEFINED:
+            definitions[_definition(statement)] = statement
+            continue
         for term in _terms(statement):
             key = _key(term)
             first_mention.setdefault(key, statement)
@@ -98,11 +114,14 @@ def parse_model(text: str, *, items: Sequence[str] | None = None) -> ParsedModel
         )
     observed = tuple(name for name in places if name not in factors)
     _check_names(observed, factors, items, places)
-    _check_pairs(terms, factors, first_mention)
-    _check_circles(terms.values(), factors, places)
+    _check_definitions(definitions, terms.values(), places)
     loaded = [t.right for t in terms.values() if t.op == LOADING and t.right not in factors]
     order = tuple(dict.fromkeys(loaded + list(observed)))
-    return ParsedModel(text, factors, order, tuple(terms.values()))
+    model = ParsedModel(text, factors, order, tuple(terms.values()), tuple(definitions))
+    _check_regressions(model, first_mention)
+    _check_pairs(model, first_mention)
+    _check_circles(model, places)
+    return model
 
 
 def _statements(text: str) -> list[_Place]:
@@ -124,7 +143,7 @@ def _terms(statement: _Place) -> list[Term]:
     """The terms of one statement."""
     operator = _OPERATOR.search(statement.text)
     if operator is None:
-        raise statement.error("there is no =~ or ~~ in it.")
+        raise statement.error("there is no =~, ~~ or ~ in it.")
     op, left, right = (
         operator[0],
         statement.text[: operator.start()],
@@ -132,8 +151,8 @@ def _terms(statement: _Place) -> list[Term]:
     )
     if op == "~" and re.fullmatch(r"\s*([^*]+\*)?\s*1\s*", right):
         op, right = INTERCEPT, right.rstrip().removesuffix("1").rstrip().removesuffix("*")
-    elif op not in (LOADING, COVARIANCE):
-        raise statement.error(f"{op} is not part of a measurement model; use =~ or ~~.")
+    elif op not in (LOADING, COVARIANCE, REGRESSION):
+        raise statement.error(f"{op} is not part of a model here; use =~, ~~, ~ or :=.")
     if op == INTERCEPT:
         return [
             _with_modifier(Term(_name(n, statement), op, ""), right, statement)
@@ -146,6 +165,15 @@ def _terms(statement: _Place) -> list[Term]:
         for piece in re.split(r"(?<![\d.][eE])\+", right)
         for modifier, word in [_split(piece, statement)]
     ]
+
+
+def _definition(statement: _Place) -> Definition:
+    """The value that a statement such as `effect := a*b` defines."""
+    left, _, right = statement.text.partition(DEFINED)
+    definition = Definition(_name(left, statement), right.strip())
+    if definition.problem:
+        raise statement.error(f"behind := {definition.problem}")
+    return definition
 
 
 def _split(piece: str, statement: _Place) -> tuple[str, str]:
@@ -239,30 +267,90 @@ def _check_names(
             )
 
 
-def _check_pairs(
-    terms: dict[_Key, Term], factors: tuple[str, ...], first_mention: dict[_Key, _Place]
+def _check_definitions(
+    definitions: dict[Definition, _Place], terms: Iterable[Term], places: dict[str, _Place]
 ) -> None:
-    """Refuse a covariance between an item and a factor, which this kind of model has not."""
-    for key, term in terms.items():
-        if term.op == COVARIANCE and (term.left in factors) != (term.right in factors):
-            raise first_mention[key].error(
+    """Refuse definitions of a name that there is already, and from a label that there is not."""
+    labels = list(dict.fromkeys(term.label for term in terms if term.label))
+    for definition, statement in definitions.items():
+        if definition.name in {*labels, *places}:
+            raise statement.error(f'"{definition.name}" is the name of something else already.')
+        for name in definition.names:
+            if name not in labels:
+                near = get_close_matches(name, labels, n=1)
+                hint = f' Did you mean "{near[0]}"?' if near else ""
+                raise statement.error(
+                    f'"{name}" is not the label of a parameter.{hint}',
+                    "Label the parameters first, for example F ~ a*G.",
+                )
+        if not definition.names:
+            raise statement.error("it has no label of a parameter.")
+        labels.append(definition.name)
+
+
+def _check_regressions(model: ParsedModel, first_mention: dict[_Key, _Place]) -> None:
+    """Refuse what would say something twice, and predictors that measure a factor."""
+    loadings = {(t.left, t.right) for t in model.terms if t.op == LOADING}
+    measuring = {item for _, item in loadings} - set(model.factors)
+    for term in model.regressions:
+        statement = first_mention[_key(term)]
+        if term.left == term.right:
+            raise statement.error(f'"{term.left}" is explained by itself.')
+        if (term.right, term.left) in loadings:
+            raise statement.error(
+                f"{term.right} {LOADING} {term.left} says already that {term.right} explains "
+                f"{term.left}."
+            )
+        if term.right in measuring:
+            raise statement.error(
+                f'the item "{term.right}" measures a factor, so it cannot explain something else.',
+                "Write its factor instead, or take the item off the factor.",
+            )
+    for term in model.terms:
+        given = set(model.covariates).intersection((term.left, term.right))
+        if term.op in (COVARIANCE, INTERCEPT) and given:
+            raise first_mention[_key(term)].error(
+                f'means, variances and covariances of "{given.pop()}", which nothing explains, '
+                "are those of the answers.",
+                "Take the line out, or let ~ explain the name.",
+            )
+
+
+def _check_pairs(model: ParsedModel, first_mention: dict[_Key, _Place]) -> None:
+    """Refuse a covariance of an item and a factor, which this kind of model has not."""
+    structural = {*model.factors, *model.structural_items}
+    for term in model.terms:
+        if term.op == COVARIANCE and (term.left in structural) != (term.right in structural):
+            raise first_mention[_key(term)].error(
                 f"{term.left} ~~ {term.right} joins an item and a factor; use two items or two "
                 "factors."
             )
 
 
-def _check_circles(
-    terms: Iterable[Term], factors: tuple[str, ...], places: dict[str, _Place]
-) -> None:
-    """Refuse factors that measure each other in a circle."""
-    below = {f: {t.right for t in terms if t.op == LOADING and t.left == f} for f in factors}
-    for factor in factors:
-        reached, frontier = set[str](), set(below[factor])
+def _check_circles(model: ParsedModel, places: dict[str, _Place]) -> None:
+    """Refuse names that measure or explain each other in a circle."""
+    effects: dict[str, set[str]] = {}
+    for term in model.terms:
+        if term.op == LOADING:
+            effects.setdefault(term.left, set()).add(term.right)
+        elif term.op == REGRESSION:
+            effects.setdefault(term.right, set()).add(term.left)
+    for name in effects:
+        reached, frontier = set[str](), set(effects[name])
         while frontier:
             reached |= frontier
-            frontier = {n for f in frontier & set(factors) for n in below[f]} - reached
-        if factor in reached:
-            raise places[factor].error(f'the factor "{factor}" is measured by itself.')
+            frontier = {n for f in frontier for n in effects.get(f, ())} - reached
+        if name in reached:
+            kind = "factor" if name in model.factors else "item"
+            how = "explained" if model.regressions else "measured"
+            raise places[name].error(
+                f'the {kind} "{name}" is {how} by itself'
+                + (
+                    ", over others. Inkblot fits no models with such a circle."
+                    if how == "explained"
+                    else "."
+                ),
+            )
 
 
 # The items of a measurement model among the columns of the data.
@@ -369,6 +457,22 @@ def read_model(model: str | ParsedModel, items: Sequence[str]) -> ParsedModel:
     return model
 
 
+def check_no_covariates(model: ParsedModel) -> None:
+    """Refuse observed names in regressions of a model of ordered answers.
+
+    Raises
+    ------
+    ModelTextError
+        There are some.
+    """
+    if model.structural_items:
+        raise ModelTextError(
+            "Polychoric correlations leave no room for observed covariates and outcomes: "
+            f"{', '.join(model.structural_items)}. WLSMV takes regressions among factors only.",
+            "Choose MLR, or make an item a factor of its own, by a line such as Alone =~ item.",
+        )
+
+
 def model_scores(scores: npt.ArrayLike, items: Sequence[str], model: ParsedModel) -> Floats:
     """The columns of a model's items, in its order: (n, p), NaN where there is no score.
 
@@ -445,6 +549,7 @@ def add_method_factor(text: str, reverse_keyed: Sequence[str], *, name: str = "M
     """
     model = parse_model(text)
     explained = {term.right for term in model.terms if term.op == LOADING}
+    explained |= {term.left for term in model.regressions}
     top = [factor for factor in model.factors if factor not in explained]
     return "\n".join(
         [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal
 
@@ -13,10 +13,13 @@ from scipy import stats
 
 from core.domain.notes import Note
 from core.domain.numbers import number_text
+from core.stats.factor.definitions import Value
 from core.stats.factor.likelihood import GroupData
 from core.stats.factor.model import (
     COVARIANCE,
+    DEFINED,
     LOADING,
+    REGRESSION,
     Matrices,
     Parameter,
     ParameterTable,
@@ -140,6 +143,7 @@ class GroupFit:
     factor_correlations : implied correlations of the factors.
     residual_variances : what the factors leave of each item's variance; below 0 in Heywood cases.
     r_squared : share of each item's variance that the factors explain; NaN in Heywood cases.
+    outcomes : share of the variance of each factor and observed outcome that regressions explain.
     """
 
     name: str
@@ -150,6 +154,7 @@ class GroupFit:
     factor_correlations: Floats
     residual_variances: Floats
     r_squared: Floats
+    outcomes: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def standardized_residual_variances(self) -> Floats:
@@ -178,7 +183,7 @@ class CfaResult:
         three also for models that are not identified.
     scaling_h0, scaling_h1 : scaling factors of the two log-likelihoods, for differences between
         models (NaN unless MLR).
-    parameters, standardized : estimates (std.all in the second).
+    parameters, standardized : estimates (std.all in the second), then what is defined from them.
     modification_indices : largest first.
     groups : matrices per group.
     table : the parameters and which are free. theta : their values, shape (n_free,).
@@ -226,6 +231,28 @@ class CfaResult:
         indices = {"plain": self.fit, "scaled": self.scaled, "robust": self.robust}[version]
         return (version, indices) if indices is not None else ("plain", self.fit)
 
+    @property
+    def has_regressions(self) -> bool:
+        """Whether something is regressed on something."""
+        return any(p.op == REGRESSION for p in self.table.parameters)
+
+    @property
+    def modeled(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Items and covariates; χ² and likelihoods compare where two models share both."""
+        return frozenset(self.items), frozenset(self.table.covariates)
+
+    def change_per_unit(self, regression: ParameterEstimate) -> float:
+        """Change of an outcome, in its SDs, for one unit of an observed predictor (std.nox).
+
+        NaN where the predictor is a factor, whose unit is a choice.
+        """
+        if regression.right not in self.items:
+            return math.nan
+        names = regression.left, regression.op, regression.right
+        column = self.items.index(regression.right)
+        variance = self.groups[regression.group].implied_covariance[column, column]
+        return self.standardized_estimate(*names, regression.group).estimate / math.sqrt(variance)
+
     def estimate(self, left: str, op: str, right: str, group: int = 0) -> ParameterEstimate:
         """The raw estimate of one parameter; KeyError if the model has none."""
         return _find(self.parameters, left, op, right, group)
@@ -253,13 +280,15 @@ _NEGATIVE = -1e-9
 """A variance below this is negative beyond rounding."""
 
 
-def group_fit(data: GroupData, at: Matrices) -> GroupFit:
+def group_fit(data: GroupData, table: ParameterTable, at: Matrices) -> GroupFit:
     """Sample and implied matrices of one group side by side.
 
     Parameters
     ----------
     data : GroupData
         The group's rows.
+    table : ParameterTable
+        The model.
     at : Matrices
         The model's matrices at the estimates.
 
@@ -279,10 +308,25 @@ def group_fit(data: GroupData, at: Matrices) -> GroupFit:
         implied_covariance=at.covariance,
         residual_correlations=unknown * correlations_of_covariance(data.covariance)
         - correlations_of_covariance(at.covariance),
-        factor_correlations=correlations_of_covariance(at.factor_covariance),
+        factor_correlations=factor_correlations(table, at),
         residual_variances=residuals,
         r_squared=explained_shares(residuals, np.diag(at.covariance)),
+        outcomes=explained_outcomes(table, at),
     )
+
+
+def factor_correlations(table: ParameterTable, at: Matrices) -> Floats:
+    """Implied correlations of the factors, without observed names of regressions."""
+    m = len(table.factors)
+    return correlations_of_covariance(at.factor_covariance[:m, :m])
+
+
+def explained_outcomes(table: ParameterTable, at: Matrices) -> dict[str, float]:
+    """R² of the factors and observed names that regressions explain, 1 - residual / variance."""
+    shares = explained_shares(np.diag(at.disturbances), np.diag(at.factor_covariance))
+    outcomes = {p.left for p in table.parameters if p.op == REGRESSION}
+    pairs = zip(table.structural, shares.tolist(), strict=True)
+    return {name: share for name, share in pairs if name in outcomes}
 
 
 def explained_shares(residuals: Floats, variances: Floats) -> Floats:
@@ -372,6 +416,32 @@ def model_problems(model: ParsedModel) -> list[str]:
                 f"{factor} is measured by {names[0]} alone, so the model treats that item as "
                 "free of error."
             )
+    return [*out, *_unrelated_notes(model)]
+
+
+def _unrelated_notes(model: ParsedModel) -> list[str]:
+    """Factors that nothing explains, and what regressions relate, that have no relation at all."""
+    measured = {t.right for t in model.terms if t.op == LOADING}
+    explained = measured | {t.left for t in model.regressions}
+    top = [f for f in model.factors if f not in explained]
+    written = {frozenset((t.left, t.right)) for t in model.terms if t.op == COVARIANCE}
+    behind = {name: {name} for name in (*model.factors, *model.structural_items)}
+    for _ in behind:  # no path is longer
+        for t in model.regressions:
+            behind.get(t.left, set()).update(behind[t.right])
+        for t in model.terms:
+            if t.op == LOADING and t.right in behind:
+                behind[t.right] |= behind[t.left]
+    others = [n for n in behind if n not in measured and not behind[n].intersection(top)]
+    out = []
+    for factor in top:
+        unrelated = [n for n in others if frozenset((factor, n)) not in written]
+        if unrelated:
+            out.append(
+                f"The model takes {factor} as unrelated to {name_list(unrelated)}, because its "
+                f"text names no relation. If there may be one, add the line {factor} {REGRESSION} "
+                f"{unrelated[0]}."
+            )
     return out
 
 
@@ -407,8 +477,9 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     """Negative factor variances, correlations beyond 1, and other impossible combinations."""
     out = []
     covariance, disturbances = at.factor_covariance, np.diag(at.disturbances)
-    for factor in (f for f, v in zip(factors, disturbances, strict=True) if v < _NEGATIVE):
-        out.append(f"The variance of {factor} is negative{where}.")
+    for number in np.flatnonzero(disturbances < _NEGATIVE).tolist():
+        kind = "residual variance" if at.paths[number].any() else "variance"
+        out.append(f"The {kind} of {factors[number]} is negative{where}.")
     if out or _possible(covariance):
         return out
     r = correlations_of_covariance(covariance)
@@ -430,7 +501,7 @@ def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
     large = [
         _name(e)
         for e in standardized  # without intercepts, which are in units of spread
-        if e.free and e.op in (LOADING, COVARIANCE) and e.se > _HUGE_ERROR
+        if e.free and e.op in (LOADING, COVARIANCE, REGRESSION) and e.se > _HUGE_ERROR
     ]
     beyond = [_name(e) for e in standardized if e.op == LOADING and abs(e.estimate) > 1]
     out = []
@@ -526,12 +597,17 @@ def raw_estimates(
     Returns
     -------
     tuple of Estimate
-        In the order of the table; intervals and p from the normal distribution (Wald).
+        In the order of the table, then what is defined; intervals and p from the normal
+        distribution (Wald), of definitions by the delta method.
     """
-    errors = _roots(np.diag(covariance))
+    values, errors = table.values(theta), _roots(np.diag(covariance))
     free = np.array([p.free for p in table.parameters], dtype=np.int64)
     listed = np.where(free >= 0, np.append(errors, 0.0)[free], 0.0)
-    return _estimates(table.parameters, table.values(theta), listed, ci_level)
+    estimates = _estimates(table.parameters, values, listed, ci_level)
+    if not table.defined:
+        return estimates
+    slopes = (free[:, None] == np.arange(len(theta))).astype(np.float64)
+    return (*estimates, *_defined(table, values, slopes, covariance, ci_level))
 
 
 def standardized_estimates(
@@ -548,14 +624,38 @@ def standardized_estimates(
     spread = _roots(np.diag(covariance))
     steps = np.where(np.isfinite(spread) & (spread > 0), spread, 1.0)
     errors = np.where(np.abs(slopes * steps).max(axis=1, initial=0.0) < 1e-9, 0.0, errors)
-    return _estimates(structure.table.parameters, values, errors, ci_level)
+    return (
+        *_estimates(structure.table.parameters, values, errors, ci_level),
+        *_defined(structure.table, values, slopes, covariance, ci_level),
+    )
+
+
+def _defined(
+    table: ParameterTable, values: Floats, slopes: Floats, covariance: Floats, ci_level: float
+) -> tuple[ParameterEstimate, ...]:
+    """What is defined from labelled parameters, of their values (r,) and slopes (r, q).
+
+    A label of several parameters is the first of them.
+    """
+    named: dict[str, Value] = {}
+    for row, p in enumerate(table.parameters):
+        if p.label:
+            named.setdefault(p.label, (float(values[row]), slopes[row]))
+    results = []
+    for definition in table.defined:
+        named[definition.name] = definition.value(named)
+        results.append(named[definition.name])
+    rows = [Parameter(0, d.name, DEFINED, d.expression, 0, math.nan) for d in table.defined]
+    errors = _roots(np.array([slope @ covariance @ slope for _, slope in results]))
+    return _estimates(rows, np.array([value for value, _ in results]), errors, ci_level)
 
 
 class Standardizer:
     """What raw parameters of one group are multiplied by to be standardized."""
 
     def __init__(self, table: ParameterTable, at: Matrices) -> None:
-        self.place = {name: i for i, name in enumerate(table.items + table.factors)}
+        names = [*table.items, *table.structural]
+        self.place = {name: i for i, name in enumerate(names)}  # of a structural item, the second
         whole = np.append(np.diag(at.covariance), np.diag(at.factor_covariance))
         variances = np.append(np.diag(at.residuals), np.diag(at.disturbances))
         self.whole: list[float] = _roots(whole).tolist()
@@ -566,7 +666,9 @@ class Standardizer:
         spread = self.own if self.of_residuals(p) else self.whole
         left = spread[self.place[p.left]]
         right = spread[self.place[p.right]] if p.right else 1.0
-        return left * _reciprocal(right) if p.op == LOADING else _reciprocal(left * right)
+        if p.op == LOADING:
+            return left * _reciprocal(right)
+        return right * _reciprocal(left) if p.op == REGRESSION else _reciprocal(left * right)
 
     @staticmethod
     def of_residuals(p: Parameter) -> bool:
@@ -577,9 +679,10 @@ class Standardizer:
         """Change of the factor of one parameter over that factor, from those of variances."""
         changes, spread = (own, self.own) if self.of_residuals(p) else (whole, self.whole)
         left, right = self.place[p.left], self.place[p.right] if p.right else None
-        out = changes[left] * (_reciprocal(spread[left]) ** 2 * (1 if p.op == LOADING else -1))
+        signs = {LOADING: (1, -1), REGRESSION: (-1, 1)}.get(p.op, (-1, -1))
+        out = signs[0] * changes[left] * _reciprocal(spread[left]) ** 2
         if right is not None:
-            out = out - changes[right] * _reciprocal(spread[right]) ** 2
+            out = out + signs[1] * changes[right] * _reciprocal(spread[right]) ** 2
         return np.asarray(out / 2)
 
 

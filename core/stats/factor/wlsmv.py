@@ -38,6 +38,7 @@ from core.stats.factor.model import (
 from core.stats.factor.model_text import (
     MANY_ITEMS,
     check_memory,
+    check_no_covariates,
     model_scores,
     read_model,
     weighted_cells,
@@ -49,9 +50,10 @@ from core.stats.factor.result import (
     ModificationIndex,
     ParameterEstimate,
     Standardizer,
-    correlations_of_covariance,
     error_problems,
+    explained_outcomes,
     explained_shares,
+    factor_correlations,
     matrix_problems,
     model_problems,
     raw_estimates,
@@ -499,6 +501,7 @@ def weighted_model(
     (2.914, 2)
     """
     parsed = read_model(model, items)
+    check_no_covariates(parsed)
     whole = parameter_table(parsed, scaling=scaling, ordered=True)
     per_item = whole.n_free / len(parsed.items)
     check_memory(len(parsed.items), weighted_cells(len(scores), per_item), MANY_ITEMS)
@@ -708,9 +711,10 @@ def _group(fit: WeightedFit) -> GroupFit:
         sample_covariance=observed,
         implied_covariance=implied,
         residual_correlations=observed - implied,
-        factor_correlations=correlations_of_covariance(at.factor_covariance),
+        factor_correlations=factor_correlations(fit.structure.table, at),
         residual_variances=np.diag(at.residuals),
         r_squared=explained_shares(np.diag(at.residuals), np.ones(len(observed))),
+        outcomes=explained_outcomes(fit.structure.table, at),
     )
 
 

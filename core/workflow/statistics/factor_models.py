@@ -11,12 +11,13 @@ from core.analysis.kit.factor_models import editing
 from core.analysis.kit.factor_models.models import (
     MODELS,
     ModelKind,
+    facts_in_text,
     is_model_name,
     proposed_text,
 )
 from core.errors import DesignError, NotEnoughData
 from core.workflow import saved_inputs
-from core.workflow.statistics import frames
+from core.workflow.statistics import frames, person_facts
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
 
@@ -51,16 +52,18 @@ def proposal(workspace: Workspace, studies: Sequence[str], preset: ModelKind) ->
     return Proposal(written.text, dict(written.shown))
 
 
-EditKind = Literal["move", "add", "take_off", "correlate", "separate"]
-"""Edits of one press: a loading moves, is added or goes; two residuals may covary, or not."""
+EditKind = Literal["move", "add", "take_off", "correlate", "separate", "explain", "ignore"]
+"""Edits of one press: a loading moves, is added or goes; two residuals may covary, or not; one
+name explains another, or not."""
 
 
 @dataclass(frozen=True)
 class ModelEdit:
     """One edit of a model, with the names of the text.
 
-    `target` is the factor an item moves to or loads on as well, or the second item of a pair of
-    residuals; `source` is the factor that the item leaves, empty for an item on no factor.
+    `target` is the factor an item moves to or loads on as well, the second item of a pair of
+    residuals, or what explains `item`, which may be a factor then; `source` is the factor that the
+    item leaves, empty for an item on no factor.
     """
 
     kind: EditKind
@@ -70,7 +73,7 @@ class ModelEdit:
 
 
 def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str]:
-    """The edited text, and a sentence on the change with the names that users know.
+    """The edited text, which can be read, and a sentence on the change in the users' names.
 
     Parameters
     ----------
@@ -84,10 +87,17 @@ def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str
     Raises
     ------
     ModelTextError
-        The text cannot be read.
+        The text cannot be read, before or after the edit.
     DesignError
         A new factor has a name that a text cannot hold, or the model would lose its last item.
     """
+    changed, sentence = _edited(text, edit, proposed)
+    editing.assignment(changed)
+    return changed, sentence
+
+
+def _edited(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str]:
+    """The edited text and the sentence."""
     present = editing.assignment(text)
     item, source, target = map(proposed.name, (edit.item, edit.source, edit.target))
     if edit.kind in ("move", "add"):
@@ -104,6 +114,12 @@ def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str
     if edit.kind == "separate":
         sentence = f"The residuals of {item} and {target} are uncorrelated."
         return editing.without_residual(text, edit.item, edit.target), sentence
+    if edit.kind == "explain":
+        sentence = f"{target} explains {item}."
+        return editing.with_regression(text, edit.item, edit.target), sentence
+    if edit.kind == "ignore":
+        sentence = f"{target} does not explain {item}."
+        return editing.without_regression(text, edit.item, edit.target), sentence
     changed = editing.without_loading(text, edit.item, edit.source)
     if not any(editing.assignment(changed).values()):
         raise DesignError("A model needs an item.", "Put another item on a factor first.")
@@ -154,6 +170,16 @@ def delete_model(workspace: Workspace, study: str, name: str) -> None:
     saved_inputs.save(workspace, _draft_name(study), models)
 
 
+def covariate_facts(workspace: Workspace, study: str) -> list[str]:
+    """The facts about the people of a study that a model text can name as covariates."""
+    facts = person_facts.known_facts(workspace.database, [study])
+    return [
+        name
+        for name, fact in facts.items()
+        if is_model_name(name) and (fact.kind == "number" or fact.n_levels == 2)
+    ]
+
+
 def presets() -> dict[str, str]:
     """The presets with the words for them."""
     return dict(MODELS)
@@ -179,10 +205,11 @@ def comparison_with_bank(fitted: AnalysisRequest, proposed: Proposal) -> Analysi
     Returns
     -------
     AnalysisRequest or None
-        For `cfa_comparison`, whose result `model_changes` reads; None where no model is edited.
+        For `cfa_comparison`, whose result `model_changes` reads; None where no model is edited, or
+        where it has facts about people as covariates, which a comparison does not take.
     """
     edited = str(fitted.options["model_text"])
-    if not edited.strip() or not proposed.text:
+    if not edited.strip() or not proposed.text or facts_in_text(edited):
         return None
     same = ("by", "estimator", "missing")
     options = {name: value for name, value in fitted.options.items() if name in same}
@@ -198,9 +225,11 @@ def free_parameter(text: str, kind: str, left: str, right: str) -> str:
     text : str
         A model text.
     kind : str
-        As the table of modification indices calls the parameter: "loading" or "covariance".
+        As the table of modification indices calls the parameter: "loading", "covariance" or
+        "regression".
     left, right : str
-        Names in the text: factor and item of a loading, or the two sides of a covariance.
+        Names in the text: factor and item of a loading, the two sides of a covariance, or outcome
+        and predictor of a regression.
 
     Raises
     ------
@@ -214,6 +243,8 @@ def free_parameter(text: str, kind: str, left: str, right: str) -> str:
         changed = editing.with_cross_loading(text, right, left)
     elif kind == "covariance":
         changed = editing.with_residual(text, left, right)
+    elif kind == "regression":
+        changed = editing.with_regression(text, left, right)
     if changed == text:
         raise DesignError(
             "One press cannot free this parameter.", "Free it in the model text: NA*name."
@@ -223,6 +254,7 @@ def free_parameter(text: str, kind: str, left: str, right: str) -> str:
 
 assignment = editing.assignment
 residual_pairs = editing.residual_pairs
+regressions = editing.regressions
 
 
 def _without_headings(text: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from core.analysis.kit.comparisons import ways_of_asking
+from core.analysis.kit.factor_models.models import FactorModelText, facts_in_text
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.registry import Analysis
@@ -598,11 +599,13 @@ def _recurring_factors(
 
 
 def factors_in_options(analysis: Analysis, options: Mapping[str, Any]) -> set[str]:
-    """The factors that an analysis itself sets side by side or compares."""
+    """The factors that an analysis itself sets side by side, compares, or takes as covariates."""
     factors: set[str] = set(analysis.compares)
     for option in analysis.options:
         value = options.get(option.name, option.default)
-        if isinstance(value, str):
+        if isinstance(value, str) and isinstance(option.kind, FactorModelText):
+            factors.update(facts_in_text(value))
+        elif isinstance(value, str):
             factors.add(value)
         elif isinstance(value, tuple):
             factors |= {part for part in value if isinstance(part, str)}

@@ -17,6 +17,7 @@ from core.progress import Cancelled, watch
 from core.stats.factor.cfa import fit_cfa
 from core.stats.normality import normality
 from core.workflow.statistics import analyses
+from tests.analysis.kit.scripts.running import run_r, written
 from tests.analysis.score_frames import item_scores
 from tests.examples import few_examples
 from tests.stats.reference import expected, scores
@@ -537,6 +538,83 @@ def test_a_model_of_ordered_answers_that_does_not_settle_has_no_numbers():
     frame = item_scores(np.random.default_rng(2).integers(1, 6, (80, 2)))
     with pytest.raises(NotEnoughData, match="No factor model can be fitted"):
         cfa(frame, estimator="wlsmv", model_text="F =~ i1 + i2\nF ~~ F\ni1 ~~ i2")
+
+
+CHAIN = """visual =~ x1 + x2 + x3
+textual =~ x4 + x5 + x6
+textual ~ a*visual + x8
+visual ~ b*x8 + x9
+x3 ~ x9
+through := a*b"""
+
+
+def test_regressions_have_tables_and_a_sentence_with_lavaans_numbers(tmp_path):
+    given, kind = schools(), {"estimator": "mlr", "model_text": CHAIN}
+    result = cfa(given, **kind)
+    tables = {one.name: one.frame for one in result.tables}
+    files = cfa_scripts(given, **kind)
+    raw, standardized, per_unit, shares = run_r(
+        written(files, tmp_path),
+        "cfa.R",
+        "as.data.frame(unclass(results[[1]]$estimates))",
+        "as.data.frame(unclass(results[[1]]$standardized))",
+        "as.data.frame(unclass(standardizedSolution(results[[1]]$fit, type = 'std.nox')))",
+        "data.frame(value = lavInspect(results[[1]]$fit, 'rsquare'), name = "
+        "names(lavInspect(results[[1]]$fit, 'rsquare')))",
+    )
+    rows = tables["regressions"].set_index(["outcome", "predictor"])
+    theirs = raw[raw["op"] == "~"].set_index(["lhs", "rhs"])
+    standard = standardized[standardized["op"] == "~"].set_index(["lhs", "rhs"])
+    assert len(rows) == len(theirs) == 5
+    for names, row in rows.iterrows():
+        numbers = theirs.loc[names, ["est", "se", "z", "pvalue", "ci.lower", "ci.upper"]]
+        columns = ["estimate", "se", "z", "p", "ci_low", "ci_high"]
+        assert row[columns].tolist() == pytest.approx(numbers.tolist(), abs=1e-4)
+        numbers = standard.loc[names, ["est.std", "se", "ci.lower", "ci.upper"]]
+        columns = [f"standardized{end}" for end in ("", "_se", "_low", "_high")]
+        assert row[columns].tolist() == pytest.approx(numbers.tolist(), abs=1e-4)
+    steps = per_unit[per_unit["op"] == "~"].set_index(["lhs", "rhs"])["est.std"]
+    for names, value in rows["per_unit"].items():
+        expected_step = np.nan if names[1] == "visual" else steps[names]
+        assert value == pytest.approx(expected_step, abs=1e-4, nan_ok=True)
+    explained = dict(zip(shares["name"], shares["value"], strict=True))
+    for row in tables["outcomes"].to_dict("records"):
+        assert row["r_squared"] == pytest.approx(explained[row["outcome"]], abs=1e-4)
+    (defined,) = tables["defined"].to_dict("records")
+    (through,) = raw[raw["op"] == ":="].to_dict("records")
+    assert defined["estimate"] == pytest.approx(through["est"], abs=1e-4)
+    assert defined["se"] == pytest.approx(through["se"], abs=1e-4)
+    assert not {"x8", "x9"} & set(tables["item_variances"]["item"])
+    assert "fixed.x" in result.method
+    (answer,) = analyses.by_name("cfa").answer(result)
+    assert "textual rises with visual (" in answer.sentence
+    assert not np.isfinite(tables["factor_correlations"]["p"]).any()
+
+
+def test_few_rows_have_a_caution_on_the_intervals_of_regressions():
+    few = item_scores(scores("hs1939")[:99], items=HS, subscales=HS_SUBSCALES)
+    cautions = cfa(few, estimator="mlr", model_text=CHAIN).cautions
+    assert any("intervals of regressions are too short" in caution for caution in cautions)
+    cautions = cfa(schools(), estimator="mlr", model_text=CHAIN).cautions
+    assert not any("too short" in caution for caution in cautions)
+
+
+def test_a_model_without_regressions_has_no_tables_of_them():
+    names = [one.name for one in cfa(schools(), estimator="ml").tables]
+    assert not {"regressions", "outcomes", "defined"} & set(names)
+
+
+def test_observed_covariates_choose_mlr_and_are_refused_under_wlsmv():
+    values = np.clip(np.round(scores("hs1939") / 2), 1, 4)
+    given = item_scores(values, items=HS, subscales=HS_SUBSCALES)
+    text = "textual =~ x4 + x5 + x6\ntextual ~ x8"
+    result = cfa(given, model_text=text)
+    assert result.tables[0].frame["reported"].tolist() == ["robust"]
+    assert any(note.startswith("Estimator: MLR") and "x8" in note for note in result.notes)
+    with pytest.raises(UserError) as refusal:
+        cfa(given, model_text=text, estimator="wlsmv")
+    assert "x8" in refusal.value.problem
+    assert "MLR" in refusal.value.remedy
 
 
 def test_the_scripts_hold_the_models_and_the_answers():

@@ -12,7 +12,7 @@ from core.analysis.factors import cfa_check as module
 from core.analysis.factors.cfa.analysis import cfa
 from core.analysis.factors.cfa_check import cfa_check
 from core.analysis.kit.factor_models.groups import UNIT_CHANGED
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, UserError
 from core.progress import Cancelled, watch
 from core.stats.factor.semopy_check import SemopyFit
 from core.workflow.statistics import analyses
@@ -227,3 +227,11 @@ def test_it_can_be_cancelled_within_a_group():
     with watch(record), pytest.raises(Cancelled):
         cfa_check(schools())
     assert steps == [(0, 1, "groups")] * 3
+
+
+def test_regressions_are_refused_with_what_to_take_instead():
+    frame = item_scores(scores("hs1939"), items=[f"x{k}" for k in range(1, 10)])
+    text = "V =~ x1 + x2 + x3\nT =~ x4 + x5 + x6\nT ~ V"
+    with pytest.raises(UserError, match="semopy counts") as refusal:
+        cfa_check(frame, model_text=text)
+    assert "R script" in refusal.value.remedy

@@ -363,3 +363,24 @@ def test_a_preset_written_out_is_known_as_what_it_is():
     preset = pairs(cfa_comparison(schools())).loc[("General factor", "Subscales")]
     assert own["nested"] == preset["nested"] == "yes"
     assert own["chi2_difference"] == pytest.approx(preset["chi2_difference"], abs=1e-9)
+
+
+def test_a_regression_of_0_is_tested_as_in_lavaan():
+    """lavTestLRT of lavaan 0.6-14 (gold_regressions.R), of psych's bfi."""
+    golden = expected("regressions_lavaan")
+    items = [f"{scale}{k}" for scale in "AEN" for k in range(1, 6)]
+    bfi = item_scores(scores("bfi25", items), items=items, subscales=["s"] * 15)
+    models = f"## Without\n{golden['restricted']}\n## With\n{golden['models']['chain']}"
+    for estimator in ("ml", "mlr"):
+        row = pairs(cfa_comparison(bfi, models=models, estimator=estimator)).loc["Without", "With"]
+        theirs = golden["differences"][estimator.upper()]
+        assert (row["nested"], row["df_difference"]) == ("yes", theirs["df"])
+        assert row["chi2_difference"] == pytest.approx(theirs["chi2"], rel=1e-3)
+        assert row["p_difference"] == pytest.approx(theirs["p"], abs=1e-4)
+
+
+def test_a_covariate_is_no_item_that_measures_something():
+    models = "## Item\nF =~ x1 + x2 + x3 + x4\n## Covariate\nF =~ x1 + x2 + x3\nF ~ x4"
+    result = cfa_comparison(schools(), models=models, estimator="ml")
+    assert pairs(result)["remark"].tolist() == [OTHER_ITEMS]
+    assert frames(result)["fit"]["aic_difference"].tolist() == [0, 0]

@@ -112,7 +112,7 @@ def test_without_an_item_nothing_is_tested():
     own = change(BANK.replace(" + x9", ""))
     assert not own.is_tested
     assert own.verdict == "unknown"
-    assert own.sentence.endswith("No test: the two models have different items.")
+    assert own.sentence.endswith("No test: the two models have different items or covariates.")
 
 
 def test_the_numbers_are_those_that_cfa_prints():

@@ -14,8 +14,9 @@ import pytest
 from core import __main__ as command_line
 from core.domain.people import PersonFact, bands, proposed_cuts, wanted_range
 from core.domain.study import Context, Design
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, UserError
 from core.files.contexts import read_contexts
+from core.stats.factor.cfa import fit_cfa
 from core.workflow import people
 from core.workflow.answers import browsing, imports, mappings
 from core.workflow.designs import studies
@@ -160,6 +161,42 @@ def test_an_item_that_is_harder_for_women_is_flagged_by_gender(made):
     frame, _ = table(made, "dif", {"factor": "person.gender", "by": ()})
     flagged = frame.loc[frame["flagged"].astype(bool), "item"].tolist()
     assert flagged == ["q6"]
+
+
+def test_facts_are_covariates_of_a_factor_model(made):
+    text = f"F =~ {' + '.join(ITEMS)}\nF ~ person.gender + person.age\nq6 ~ person.gender"
+    options = {"model_text": text, "estimator": "ml", "missing": "listwise", "by": ()}
+    result = analyses.run(made, "cfa", ["s"], options, {})
+    tables = {table.name: table.frame for table in result.tables}
+    has_gender = FRAME[FRAME["gender"].notna()]
+    rows = has_gender[[*ITEMS, "gender", "age"]].to_numpy() - [*[0] * 6, 1, 0]  # female is 0
+    fit = fit_cfa(rows, [*ITEMS, "person.gender", "person.age"], text, estimator="ML")
+    regressions = tables["regressions"].set_index(["outcome", "predictor"])
+    assert len(regressions) == 3
+    for (outcome, predictor), row in regressions.iterrows():
+        e = fit.estimate(outcome, "~", predictor)
+        assert (row["estimate"], row["se"]) == pytest.approx((e.estimate, e.se), rel=1e-6)
+    assert tables["fit"]["n"].tolist() == [237]
+    assert result.n_used == 237 * 6
+    assert any("person.gender as covariate: 0 is female, 1 is male" in n for n in result.notes)
+    filled = analyses.run(made, "cfa", ["s"], {**options, "missing": "available"}, {})
+    assert filled.tables[0].frame["n"].tolist() == [237]
+    assert any("3 rows lack a covariate (person.gender" in n for n in filled.cautions)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("F ~ person.education", "3 categories"),
+        ("F ~ person.height", "person.height"),
+        ("F =~ person.age", "can only explain"),
+    ],
+)
+def test_facts_that_can_be_no_covariate_are_refused_by_name(made, line, problem):
+    text = f"F =~ {' + '.join(ITEMS)}\n{line}"
+    with pytest.raises(UserError) as refusal:
+        analyses.run(made, "cfa", ["s"], {"model_text": text, "by": ()}, {})
+    assert problem in refusal.value.problem
 
 
 def test_wide_tables_are_kept_with_facts(made):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -16,7 +16,6 @@ from core.analysis.kit.factor_models.groups import (
     choose_estimator,
     fit_model,
     missing_rule,
-    n_scores_used,
     prepare_groups,
 )
 from core.analysis.kit.factor_models.models import (
@@ -82,7 +81,7 @@ def cfa_scripts(
     ModelTextError
         The model text cannot be read.
     """
-    chosen, _ = choose_estimator(estimator, item_scores)
+    chosen, _ = choose_estimator(estimator, item_scores, model_text)
     prepared = prepare_groups(item_scores, distinct(by), model, model_text, chosen, missing)
     groups = [
         script_group(group.name, group, group.model, prepared.names)
@@ -152,6 +151,17 @@ def _cfa_charts(
     return (*diagrams, *loadings)
 
 
+_GIVEN = (
+    " Means, variances and covariances of covariates are those of the answers: no parameters, and "
+    "no part of the degrees of freedom and of the likelihood (fixed.x of lavaan)."
+)
+_ENOUGH_FOR_REGRESSIONS = 100
+_SHORT_INTERVALS = (
+    f"with fewer than {_ENOUGH_FOR_REGRESSIONS} administrations the intervals of regressions are "
+    "too short (of 60 they covered 88 to 93% in simulated studies, and should cover 95%)."
+)
+
+
 _NUMBER_WORDS = ("One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 _MODEL_NAMES: Mapping[str, str] = {
     "method": "Model with a method factor",
@@ -162,17 +172,40 @@ _TYPED = "The model of the text"
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """Fit of the model in each group, and whether it is acceptable."""
-    loadings = sentences.rows_by_group(sentences.table_of(result, "loadings"))
+    """Fit of the model in each group, whether it is acceptable, and what its regressions say."""
+    loadings, regressions = (
+        sentences.rows_by_group(sentences.table_of(result, name))
+        if any(table.name == name for table in result.tables)
+        else {}
+        for name in ("loadings", "regressions")
+    )
 
     def sentence(group: str, row: sentences.TableRow) -> str:
         model = _model_name(result.method, len({row["factor"] for row in loadings.get(group, [])}))
-        return f"{model}, {group}: {model_fit.fit_sentence(row)}{sentences.rule_words(row)}."
+        fit = f"{model}, {group}: {model_fit.fit_sentence(row)}{sentences.rule_words(row)}."
+        return f"{fit}{_regression_sentence(regressions.get(group, []))}"
 
     return tuple(
         sentences.GroupAnswer(group, sentence(group, row), model_fit.fit_light(row))
         for group, (row,) in sentences.rows_by_group(sentences.table_of(result, "fit")).items()
     )
+
+
+def _regression_sentence(rows: Sequence[sentences.TableRow]) -> str:
+    """The standardized regressions; a direction is named where the interval leaves 0 out."""
+    directions = {1: "rises with", -1: "falls with", 0: "shows no clear relation to"}
+    parts = []
+    for row in rows:
+        low, high = row["standardized_low"], row["standardized_high"]
+        side = sentences.side_of_interval(low, high)
+        parts.append(
+            f"{row['outcome']} {directions[side]} {row['predictor']} "
+            f"({sentences.coefficient_text(row['standardized'])}"
+            f"{sentences.interval_text(low, high)})"
+        )
+    if not parts:
+        return ""
+    return f" Standardized regressions: {sentences.join_parts(parts, 'regressions')}"
 
 
 def _model_name(method: str, n_factors: int) -> str:
@@ -236,6 +269,12 @@ def _model_name(method: str, n_factors: int) -> str:
         "missing answers in a model",
         "model fit",
         "move an item",
+        "regression among factors",
+        "structural model",
+        "MIMIC",
+        "covariate",
+        "mediation",
+        "indirect effect",
     ),
     verdict="Green: the model fits. Red: it does not. Grey: its fit is undefined or of fewer than "
     f"{FEWEST_ROWS} rows, it has impossible estimates, or an item runs against its factor. A model "
@@ -277,11 +316,12 @@ def cfa(
     Returns
     -------
     AnalysisResult
-        `fit`, one row per group; `loadings`, one per group, factor and item; `factor_correlations`;
-        `residual_covariances`, those the model leaves free; `item_variances`; `residuals`, the 10
-        largest residual correlations of each group; `modification_indices`, the 15 largest of each
-        group; under WLSMV `thresholds`; `normality` of the items together; `model`, the text that
-        was fitted, line by line.
+        `fit`, one row per group; `loadings`, one per group, factor and item; where the model has
+        them `regressions`, one per group, outcome and predictor, `outcomes`, what these explain,
+        and `defined`, values of labels; `factor_correlations`; `residual_covariances`, those free;
+        `item_variances`; `residuals`, the 10 largest residual correlations of each group;
+        `modification_indices`, the 15 largest of each group; under WLSMV `thresholds`; `normality`
+        of the items together; `model`, the text that was fitted, line by line.
 
     Raises
     ------
@@ -300,11 +340,12 @@ def cfa(
     typed model whose factor thereby loses all items is not fitted. A negative variance or a search
     without maximum is reported in a note, never mended. Where the search found no maximum, the
     numbers are NaN. Repeated administrations of one model are not independent: standard errors are
-    then too small, and chi-square too large. Agrees with lavaan 0.6-19 (fit to 1e-5, loadings to
-    1e-4).
+    then too small, and chi-square too large. Means and covariances of covariates are taken as they
+    are in the answers and count neither as parameters nor in the degrees of freedom (fixed.x of
+    lavaan). Agrees with lavaan 0.6-19 (fit to 1e-5, loadings to 1e-4).
     """
     names = distinct(by)
-    chosen, why = choose_estimator(estimator, item_scores)
+    chosen, why = choose_estimator(estimator, item_scores, model_text)
     prepared = prepare_groups(item_scores, names, model, model_text, chosen, missing)
     how = prepared.estimator
     findings = Findings(notes=[*prepared.notes])
@@ -319,6 +360,10 @@ def cfa(
             "over them, and three or more for each factor.",
             names,
         )
+    for fitted in fits:
+        fit = fitted.usable[0] if fitted.usable else None
+        if fit and fit.n < _ENOUGH_FOR_REGRESSIONS and fit.has_regressions:
+            findings.caution(fitted.prepared.name, _SHORT_INTERVALS)
     modeled = [group for group in prepared.groups if group.model]
     counts = [incomplete_administrations(group.scores) for group in modeled]
     n, lost = (sum(of_groups) for of_groups in zip(*counts, strict=True))
@@ -332,19 +377,17 @@ def cfa(
         for group in modeled
     ):
         findings.cautions.append(TWO_SUBSCALES)
+    covariates = any(fitted.fit and fitted.fit.table.covariates for fitted in fits)
+    given = _GIVEN if covariates else ""
     model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
     return score_result(
         item_scores,
         cfa_tables(fits, names, ci_level, how),
         findings,
-        n_used=sum(
-            n_scores_used(fitted.prepared.scores, missing_rule(how))
-            for fitted in fits
-            if fitted.fit
-        ),
+        n_used=sum(fitted.prepared.n_scores(missing_rule(how)) for fitted in fits if fitted.fit),
         method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
         "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
-        "have variance 1. Scores are after reverse-keying.",
+        f"have variance 1. Scores are after reverse-keying.{given}",
         matrices=prepared.matrices,
         called="row",
         later_notes=(*why, *((_WEIGHTED,) if how in ORDERED_RULES else ())),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import Any
@@ -34,13 +34,15 @@ from core.domain.tables import (
     p_value,
     point_estimate,
 )
-from core.stats.factor.model import COVARIANCE, LOADING
+from core.stats.factor.model import COVARIANCE, DEFINED, LOADING, REGRESSION
+from core.stats.factor.model_text import parse_model
 from core.stats.factor.result import (
     CfaResult,
     ParameterEstimate,
     correlations_of_covariance,
 )
 from core.stats.factor.wlsmv import THRESHOLD
+from core.stats.inputs import Floats
 
 
 def _ends(name: str, title: str, unit: Unit, what: str, of: str) -> tuple[Column, Column]:
@@ -55,8 +57,8 @@ _FACTOR_PAIR = (
 )
 _ITEM = key("item", "Item", "As named in the bank.")
 _ITEM_PAIR = (
-    key("item_1", "Item", "As named in the bank."),
-    key("item_2", "Other item", "As named in the bank."),
+    key("item_1", "Item", "As named in the bank; or a factor that is explained."),
+    key("item_2", "Other item", "As named in the bank; or a factor that is explained."),
 )
 _LOADINGS = TableSpec(
     "loadings",
@@ -121,6 +123,85 @@ _CORRELATIONS = TableSpec(
     ),
     "Loadings",
 )
+_REGRESSIONS = TableSpec(
+    "regressions",
+    "Regressions",
+    (
+        key("outcome", "Outcome", "A factor, or an item, that is explained."),
+        key("predictor", "Predictor", "What explains it, with the other predictors held."),
+        point_estimate(
+            "estimate",
+            "Coefficient",
+            "points",
+            "Change of the outcome for one unit of the predictor; the unit of a factor is that of "
+            "its first item. Bollen (1989).",
+        ),
+        number("se", "SE", "points", "Standard error; by sandwich under MLR and WLSMV."),
+        number("z", "z", "points", "Coefficient / SE."),
+        p_value("p", "p", "Two-sided, of a coefficient of 0.", "estimate"),
+        *_ends("ci", LEVEL, "points", "Coefficient", "estimate"),
+        point_estimate(
+            "standardized",
+            "Standardized",
+            "correlation",
+            "With outcome and predictor of variance 1 (std.all of lavaan). Of a predictor of two "
+            "values it depends on their shares.",
+        ),
+        number("standardized_se", "SE of standardized", "correlation", "By the delta method."),
+        *_ends(
+            "standardized",
+            f"Standardized {LEVEL}",
+            "correlation",
+            "Standardized coefficient",
+            "standardized",
+        ),
+        number(
+            "per_unit",
+            "Per unit",
+            "points",
+            "Change of the outcome, in its standard deviations, for one unit of an observed "
+            "predictor (std.nox of lavaan); of 0 and 1 the standardized difference of two groups.",
+        ),
+    ),
+    "Loadings",
+)
+_OUTCOMES = TableSpec(
+    "outcomes",
+    "What the predictors explain",
+    (
+        key("outcome", "Outcome", "As in the table of regressions."),
+        number(
+            "r_squared",
+            "R²",
+            "proportion",
+            "Share of the variance of the outcome that its predictors explain: 1 - residual "
+            "variance / variance; of a factor free of the error of its items. Bollen (1989).",
+        ),
+    ),
+    "Loadings",
+)
+_DEFINED = TableSpec(
+    "defined",
+    "Defined values",
+    (
+        key("name", "Name", "As the model text calls it."),
+        key("expression", "Expression", "Of the labels of parameters."),
+        point_estimate("estimate", "Estimate", "points", "From the estimates of the labels."),
+        number("se", "SE", "points", "By the delta method; Sobel (1982) for a product."),
+        number("z", "z", "points", "Estimate / SE."),
+        p_value("p", "p", "Two-sided, of a value of 0.", "estimate"),
+        *_ends("ci", LEVEL, "points", "Estimate", "estimate"),
+        point_estimate(
+            "standardized",
+            "Standardized",
+            "points",
+            "The same from standardized estimates.",
+        ),
+        number("standardized_se", "SE of standardized", "points", "By the delta method."),
+        *_ends("standardized", f"Standardized {LEVEL}", "points", "Standardized", "standardized"),
+    ),
+    "Loadings",
+)
 _RESIDUAL_COVARIANCES = TableSpec(
     "residual_covariances",
     "Free residual covariances",
@@ -130,7 +211,8 @@ _RESIDUAL_COVARIANCES = TableSpec(
             "covariance",
             "Residual covariance",
             "points squared",
-            "Of what the factors leave of both items; free in this model. Jöreskog (1969).",
+            "Of what the factors leave of both items, or predictors of both outcomes; free in "
+            "this model. Jöreskog (1969).",
         ),
         number("se", "SE", "points squared", "Standard error; by sandwich under MLR and WLSMV."),
         p_value("p", "p", "Two-sided, of a covariance of 0.", "covariance"),
@@ -224,15 +306,17 @@ _THRESHOLDS = TableSpec(
 _MODEL = TableSpec("model", "Model that was fitted", LINE_COLUMNS, "Syntax")
 
 Cells = dict[str, Any]
+_RowsOf = Callable[[CfaResult, WrittenModel], Iterable[Cells]]
 
 
 def cfa_tables(
     fits: Sequence[FittedGroup], by: Sequence[str], level: float, estimator: EstimatorKind
 ) -> Iterator[ResultTable]:
-    """All tables, in the order they are read; WLSMV adds thresholds."""
+    """All tables, in the order they are read; WLSMV adds thresholds, regressions add theirs."""
     yield _fit_table(fits, by, estimator)
     yield _loadings_table(fits, by, level)
     for spec, rows_of in (
+        *_structural_tables(fits),
         (_CORRELATIONS, _correlations),
         (_RESIDUAL_COVARIANCES, _residual_covariances),
         (_ITEM_VARIANCES, _item_variances),
@@ -247,13 +331,32 @@ def cfa_tables(
         yield rows.table()
     modeled = [(fitted.group, fitted.prepared) for fitted in fits if fitted.prepared.model]
     yield normality_table(
-        [(group, prepared.scores, prepared.item_names) for group, prepared in modeled], by
+        [(fitted.group, *_without_covariates(fitted)) for fitted in fits if fitted.prepared.model],
+        by,
     )
     lines = TableRows(_MODEL, by)
     for group, prepared in modeled:
         for line, text in text_lines(prepared.model) if prepared.model else ():
             lines.add(group, line=line, text=text)
     yield lines.table()
+
+
+def _without_covariates(fitted: FittedGroup) -> tuple[Floats, list[str]]:
+    """Scores and names of the items whose distribution the model is about."""
+    prepared, model = fitted.prepared, fitted.prepared.model
+    given = set(parse_model(model.text).covariates) if model else set()
+    columns = [k for k, item in enumerate(model.items if model else ()) if item not in given]
+    return prepared.scores[:, columns], [prepared.item_names[k] for k in columns]
+
+
+def _structural_tables(fits: Sequence[FittedGroup]) -> Iterator[tuple[TableSpec, _RowsOf]]:
+    """The tables of regressions and of defined values, where a model has some."""
+    operators = {e.op for fitted in fits if fitted.fit for e in fitted.fit.parameters}
+    if REGRESSION in operators:
+        yield _REGRESSIONS, _regressions
+        yield _OUTCOMES, _outcomes
+    if DEFINED in operators:
+        yield _DEFINED, _defined
 
 
 def _fit_table(
@@ -303,12 +406,7 @@ def _loadings_table(fits: Sequence[FittedGroup], by: Sequence[str], level: float
                 fitted.group,
                 factor=model.name(raw.left),
                 item=model.name(raw.right),
-                **_tested(raw, "estimate"),
-                z=raw.z,
-                standardized=standardized.estimate,
-                standardized_se=standardized.se,
-                standardized_low=standardized.low,
-                standardized_high=standardized.high,
+                **_both(raw, standardized),
             )
     return rows.table()
 
@@ -325,11 +423,12 @@ def _tested(parameter: ParameterEstimate, name: str) -> Cells:
 
 
 def _correlations(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
-    """Each pair of factors."""
+    """Each pair of factors; without errors where a correlation follows from other parameters."""
+    explained = _explained(fit)
     errors = {
         frozenset((e.left, e.right)): _tested(e, "correlation")
         for e in fit.standardized
-        if e.op == COVARIANCE and e.free
+        if e.op == COVARIANCE and e.free and not explained.intersection((e.left, e.right))
     }
     undefined = dict.fromkeys(("se", "p", "ci_low", "ci_high"), np.nan)
     for i, j in combinations(range(len(fit.factors)), 2):
@@ -342,11 +441,54 @@ def _correlations(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
         }
 
 
+def _explained(fit: CfaResult) -> set[str]:
+    """Names that factors behind them or regressions explain."""
+    return {p.right for p in fit.parameters if p.op == LOADING} | set(fit.groups[0].outcomes)
+
+
+def _regressions(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
+    """Each regression coefficient."""
+    for raw in (e for e in fit.parameters if e.op == REGRESSION):
+        yield {
+            "outcome": model.name(raw.left),
+            "predictor": model.name(raw.right),
+            **_both(raw, fit.standardized_estimate(raw.left, raw.op, raw.right)),
+            "per_unit": fit.change_per_unit(raw),
+        }
+
+
+def _outcomes(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
+    """How much of each outcome its predictors explain."""
+    r_squared = dict(zip(fit.items, fit.groups[0].r_squared.tolist(), strict=True))
+    for outcome in dict.fromkeys(e.left for e in fit.parameters if e.op == REGRESSION):
+        share = fit.groups[0].outcomes.get(outcome, r_squared.get(outcome, np.nan))
+        yield {"outcome": model.name(outcome), "r_squared": share}
+
+
+def _defined(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
+    """What the text defines from parameters."""
+    for raw in (e for e in fit.parameters if e.op == DEFINED):
+        standardized = fit.standardized_estimate(raw.left, raw.op, raw.right)
+        yield {"name": raw.left, "expression": raw.right, **_both(raw, standardized)}
+
+
+def _both(raw: ParameterEstimate, standardized: ParameterEstimate) -> Cells:
+    """A parameter with everything tested, raw and standardized."""
+    return {
+        **_tested(raw, "estimate"),
+        "z": raw.z,
+        "standardized": standardized.estimate,
+        "standardized_se": standardized.se,
+        "standardized_low": standardized.low,
+        "standardized_high": standardized.high,
+    }
+
+
 def _residual_covariances(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
-    """What pairs of items share besides the factors, where the model leaves it free."""
-    for raw in fit.parameters:
-        of_items = raw.op == COVARIANCE and raw.left in fit.items
-        if raw.free and of_items and raw.left != raw.right:
+    """What pairs of items or outcomes share besides, where the model leaves it free."""
+    residuals = _explained(fit) | set(fit.items)
+    for raw in (e for e in fit.parameters if e.op == COVARIANCE and e.free):
+        if raw.left != raw.right and residuals.issuperset((raw.left, raw.right)):
             standardized = fit.standardized_estimate(raw.left, raw.op, raw.right)
             yield {
                 "item_1": model.name(raw.left),
@@ -364,7 +506,8 @@ def _item_variances(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
     columns = (group.residual_variances, group.standardized_residual_variances, group.r_squared)
     for item, *values in zip(fit.items, *(column.tolist() for column in columns), strict=True):
         names = ("residual_variance", "residual_standardized", "r_squared")
-        yield {"item": model.name(item), **dict(zip(names, values, strict=True))}
+        if item not in fit.table.structural_items:
+            yield {"item": model.name(item), **dict(zip(names, values, strict=True))}
 
 
 def _largest_residuals(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:

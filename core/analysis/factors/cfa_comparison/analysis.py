@@ -85,7 +85,7 @@ def _fit_spec(estimator: EstimatorKind) -> TableSpec:
     )
 
 
-_OTHER_ITEMS = "AIC and BIC are compared with models of the same items only."
+_OTHER_ITEMS = "AIC and BIC are compared with models of the same items and covariates only."
 _CHEN = "Chen (2007) doi:10.1080/10705510701301834."
 _DIFFERENCES = TableSpec(
     "differences",
@@ -180,9 +180,9 @@ def _above_lowest(candidate: Candidate, comparable: Sequence[Candidate], criteri
     )
 
 
-def _items(candidate: Candidate) -> frozenset[str]:
-    """The items of a model that has a fit."""
-    return frozenset(candidate.fit.items if candidate.fit else ())
+def _items(candidate: Candidate) -> tuple[frozenset[str], frozenset[str]]:
+    """The items and covariates of a model that has a fit."""
+    return candidate.fit.modeled if candidate.fit else (frozenset(), frozenset())
 
 
 # Scripts for other software.

@@ -117,7 +117,7 @@ class ModelChange:
         if self.remark == OTHER_ITEMS:
             return (
                 f"{start}: {self.edited.indices}; the bank's: {self.bank.indices}. No test: the "
-                "two models have different items."
+                "two models have different items or covariates."
             )
         numbers = [f"ΔCFI {_signed(self.cfi, _LITTLE_CFI, 3)}"]
         if self.is_tested:

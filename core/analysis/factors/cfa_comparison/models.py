@@ -192,7 +192,7 @@ _NO_TEST = (
     "At least one of the models has no test, as it is not identified or the answers are too few; "
     "see the notes."
 )
-OTHER_ITEMS = "Models of different items, whose χ², AIC and BIC cannot be compared."
+OTHER_ITEMS = "Models of different items or covariates, whose χ², AIC and BIC cannot be compared."
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,7 +296,7 @@ def _compare_pair(
     (small, few), (large, many) = restricted, freer
     df = few.fit.df - many.fit.df
     blank = PairComparison(small.name, large.name, math.nan, df, *(math.nan,) * 2, None, "no", "")
-    if set(few.items) != set(many.items):
+    if few.modeled != many.modeled:
         return replace(blank, remark=OTHER_ITEMS)
     indices = compare_models(few, many)
     blank = replace(blank, indices=indices)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from core.stats.factor.model import COVARIANCE, LOADING, ParsedModel
+from core.stats.factor.model import COVARIANCE, LOADING, REGRESSION, ParsedModel
 from core.stats.factor.model_text import parse_model
 
 # Where the statements of a model text stand, so that a text can be edited and stay itself.
@@ -15,8 +15,8 @@ from core.stats.factor.model_text import parse_model
 # `parse_model` says what a text means; this says which characters say it. Comments and
 # line breaks are never part of a statement, so that edits leave them alone.
 
-_OPERATOR = re.compile(r"=~|~~|~")
-_GOES_ON = ("+", "=~", "~~", "*", "~")
+_OPERATOR = re.compile(r"=~|~~|~|:=")
+_GOES_ON = ("+", "=~", "~~", "*", "~", ":=")
 
 
 @dataclass(frozen=True)
@@ -292,6 +292,49 @@ def without_residual(text: str, a: str, b: str) -> str:
         _one_name_on_the_left(text),
         lambda s, word: s.op == COVARIANCE and {s.name, word.name} == {a, b},
     )
+
+
+def regressions(text: str) -> tuple[tuple[str, str], ...]:
+    """Outcome and predictor of each regression, as written.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read.
+    """
+    model = _read(text)
+    return tuple((t.left, t.right) for t in model.regressions) if model else ()
+
+
+def with_regression(text: str, outcome: str, predictor: str) -> str:
+    """The text in which a factor or item explains another; one that says so already stays.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read, or the names cannot be related in this way.
+    """
+    if (outcome, predictor) in regressions(text):
+        return text
+    changed = _with_line(text, f"{outcome} {REGRESSION} {predictor}")
+    parse_model(changed)
+    return changed
+
+
+def without_regression(text: str, outcome: str, predictor: str) -> str:
+    """The text in which one name does not explain another.
+
+    Raises
+    ------
+    ModelTextError
+        The text cannot be read, or a definition has the label of the regression.
+    """
+    changed = _without_words(
+        _one_name_on_the_left(text),
+        lambda s, word: s.op == REGRESSION and s.name == outcome and word.name == predictor,
+    )
+    parse_model(changed)
+    return changed
 
 
 def _read(text: str) -> ParsedModel | None:

@@ -24,7 +24,7 @@ from core.domain.tables import (
     text,
 )
 from core.stats.factor.comparison import ModelDifference
-from core.stats.factor.model import INTERCEPT, LOADING
+from core.stats.factor.model import INTERCEPT, LOADING, REGRESSION
 from core.stats.factor.result import (
     REPORTED_VERSION,
     CfaResult,
@@ -251,11 +251,11 @@ MODIFICATION = TableSpec(
             "parameter",
             "Parameter",
             "A loading of the second name on the first, a "
-            "covariance of the two (of residuals, for items), a variance, an intercept, or a "
-            "threshold.",
+            "covariance of the two (of residuals, for items), a regression of the first name on "
+            "the second, a variance, an intercept, or a threshold.",
         ),
-        key("left", "Of", "The factor, for a loading; else one of the two."),
-        key("right", "With", "The item, for a loading; else the other."),
+        key("left", "Of", "The factor, for a loading; the outcome, for a regression; else one."),
+        key("right", "With", "The item, for a loading; the covariate; else the other."),
         number(
             "index",
             "Modification index",
@@ -284,7 +284,12 @@ MODIFICATION = TableSpec(
 )
 
 
-_PARAMETER_WORDS = {LOADING: "loading", INTERCEPT: "intercept", THRESHOLD: "threshold"}
+_PARAMETER_WORDS = {
+    LOADING: "loading",
+    INTERCEPT: "intercept",
+    REGRESSION: "regression",
+    THRESHOLD: "threshold",
+}
 
 
 def modification_rows(

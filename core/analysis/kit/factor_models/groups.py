@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any, Literal
 
 import numpy as np
+import pandas as pd
 
 from core.analysis.kit.factor_models.models import (
     AUTOMATIC,
@@ -20,6 +22,7 @@ from core.analysis.kit.factor_models.models import (
     ModelKind,
     ModelNames,
     WrittenModel,
+    facts_in_text,
     left_out_notes,
     lost_factors,
     model_names,
@@ -39,14 +42,22 @@ from core.analysis.kit.matrices import (
     score_matrices,
     with_options,
 )
-from core.analysis.kit.rows import Floats
+from core.analysis.kit.rows import Floats, administrations_of
+from core.domain.factors import is_person_fact
 from core.domain.results import ResultTable
 from core.domain.tables import TableRows, TableSpec, count, key, number, p_value, remark, text
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData, TooLarge
 from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.model import ParsedModel
-from core.stats.factor.model_text import INCOMPLETE, check_memory, incomplete_cells
+from core.stats.factor.model_text import (
+    INCOMPLETE,
+    ModelTextError,
+    check_memory,
+    check_no_covariates,
+    incomplete_cells,
+    parse_model,
+)
 from core.stats.factor.result import CfaResult
 from core.stats.factor.wlsmv import fit_wlsmv
 from core.stats.inputs import ItemRule, name_list, unanswered_items_note
@@ -61,7 +72,9 @@ _RHEMTULLA = "Rhemtulla, Brosseau-Liard & Savalei, 2012, doi:10.1037/a0029315"
 
 
 def choose_estimator(
-    estimator: Literal["automatic"] | ChosenEstimator, item_scores: ItemScores
+    estimator: Literal["automatic"] | ChosenEstimator,
+    item_scores: ItemScores,
+    model_text: str = "",
 ) -> tuple[ChosenEstimator, tuple[str, ...]]:
     """The estimator asked for, or the one that suits the answers and a note that says why.
 
@@ -71,6 +84,8 @@ def choose_estimator(
         An estimator, which stays as it is and needs no note, or "automatic".
     item_scores : ITEM_SCORES frame
         All groups together, so that one result has one estimator.
+    model_text : str
+        The typed model, if there is one; with observed covariates or outcomes it needs MLR.
 
     Notes
     -----
@@ -81,6 +96,15 @@ def choose_estimator(
     """
     if estimator != AUTOMATIC:
         return estimator, ()
+    try:
+        observed = parse_model(model_text).structural_items if model_text.strip() else ()
+    except ModelTextError:  # which is said where the model is prepared
+        observed = ()
+    if observed:
+        return "mlr", (
+            "Estimator: MLR, because the model has observed covariates or outcomes "
+            f"({name_list(observed)}), which WLSMV does not take here.",
+        )
     matrices = with_options(item_scores, score_matrices(item_scores, ("format",), whole=True))
     for matrix in matrices:
         for item, scores, options in zip(
@@ -176,13 +200,21 @@ class PreparedGroup:
         """What notes call the group."""
         return group_name(self.matrix.group)
 
+    def n_scores(self, missing: ItemRule) -> int:
+        """Scores that count; facts about people are none, but a row needs those of the model."""
+        is_fact = np.array([is_person_fact(name) for name in self.item_names], dtype=bool)
+        if not is_fact.any():
+            return n_scores_used(self.scores, missing)
+        known = np.isfinite(self.scores[:, is_fact]).all(axis=1)
+        return n_scores_used(self.scores[known][:, ~is_fact], missing)
+
     @property
     def offered(self) -> tuple[Offered, ...] | None:
         """Options of the columns, where there is a model and the matrix knows them."""
         if not self.matrix.options:
             return None
         options = dict(zip(self.matrix.items, self.matrix.options, strict=True))
-        return tuple(options[item] for item in self.item_names)
+        return tuple(options.get(item) for item in self.item_names)
 
     @property
     def item_names(self) -> tuple[str, ...]:
@@ -234,24 +266,75 @@ def prepare_groups(
     matrices = with_options(item_scores, score_matrices(item_scores, by, whole=True))
     subscale_of, notes = subscales_of_items(item_scores)
     names = model_names(subscale_of)
-    typed = typed_model(model_text, names) if model_text.strip() else None
+    facts, coded = fact_values(item_scores, model_text)
+    typed = typed_model(model_text, names, tuple(facts)) if model_text.strip() else None
     used = names.items if typed is None else {i for i, s in names.items.items() if s in typed.items}
     estimator, why = with_missing_rule(
         estimator, missing, [m.scores[:, [i in used for i in m.items]] for m in matrices]
     )
-    notes, rule = [*notes, *why], missing_rule(estimator)
+    notes, rule = [*notes, *why, *coded], missing_rule(estimator)
     if typed is not None:
+        if estimator in ORDERED_RULES:
+            check_no_covariates(typed)
         unused = unused_items(typed, names)
         if unused:
             notes.append(
                 f"Left out, because the model text does not name them: {name_list(unused)}."
             )
-        groups = tuple(prepare_typed(matrix, names, typed, rule) for matrix in matrices)
+        groups = tuple(prepare_typed(matrix, names, typed, rule, facts) for matrix in matrices)
     else:
         groups = tuple(prepare_preset(matrix, subscale_of, kind, rule) for matrix in matrices)
     if estimator in ORDERED_RULES:
         check_ordered_scores(groups)
     return PreparedGroups(groups, names, tuple(notes), estimator)
+
+
+def fact_values(
+    item_scores: ItemScores, model_text: str
+) -> tuple[dict[str, Mapping[int, float]], tuple[str, ...]]:
+    """The facts about people that a text names, by administration, and how categories are coded.
+
+    Parameters
+    ----------
+    item_scores : ITEM_SCORES frame
+        With a column for each of these facts that is known, empty where a person has none.
+    model_text : str
+        A typed model.
+
+    Returns
+    -------
+    tuple
+        Numbers as they are, and 0 and 1 for two categories in their order; NaN for no value. Notes
+        say which category is which.
+
+    Raises
+    ------
+    NotEnoughData
+        A fact has more than two categories.
+    """
+    asked = administrations_of(item_scores)
+    values: dict[str, Mapping[int, float]] = {}
+    notes = []
+    for name in facts_in_text(model_text):
+        if name not in asked:
+            continue
+        column = asked.drop_duplicates("administration").set_index("administration")[name]
+        texts = column.astype(str)
+        texts = texts.where(texts != "")
+        numbers = pd.to_numeric(texts, errors="coerce")
+        if not numbers[texts.notna()].notna().all():
+            ordered = [str(level) for level in column.astype("category").cat.categories]
+            levels = [level for level in ordered if level in set(texts.dropna())]
+            if len(levels) > 2:
+                raise NotEnoughData(
+                    f"{name} has {len(levels)} categories, and a covariate is a number or has two.",
+                    "Filter the answers to two of them, or fit the model separately for each.",
+                )
+            numbers = texts.map({level: float(place) for place, level in enumerate(levels)})
+            coded = ", ".join(f"{place} is {level}" for place, level in enumerate(levels))
+            notes.append(f"{name} as covariate: {coded}.")
+        values[name] = dict(zip(column.index.tolist(), numbers.tolist(), strict=True))
+    return values, tuple(notes)
 
 
 def missing_rule(estimator: EstimatorKind) -> ItemRule:
@@ -280,14 +363,28 @@ def prepare_preset(
 
 
 def prepare_typed(
-    matrix: ScoreMatrix, names: ModelNames, typed: ParsedModel, missing: ItemRule
+    matrix: ScoreMatrix,
+    names: ModelNames,
+    typed: ParsedModel,
+    missing: ItemRule,
+    facts: Mapping[str, Mapping[int, float]] = MappingProxyType({}),
 ) -> PreparedGroup:
-    """A typed model without those of its items that do not vary in a group."""
+    """A typed model without those of its items that do not vary in a group.
+
+    `facts` are values of facts about people by administration, further columns behind the items.
+    """
     used = frozenset(typed.items)
-    safe_names = [names.items[item] for item in matrix.items]
+    columns_of_facts = [
+        [values.get(int(number), np.nan) for number in matrix.administrations]
+        for values in facts.values()
+    ]
+    every = np.column_stack([matrix.scores, *map(np.array, columns_of_facts)])
+    given = (*matrix.items, *facts)
+    safe_names = [*(names.items[item] for item in matrix.items), *facts]
     columns = np.array([k for k, safe in enumerate(safe_names) if safe in used], dtype=np.int64)
-    scores, named = matrix.scores[:, columns], [matrix.items[k] for k in columns]
-    not_asked = [names.shown[safe] for safe in typed.items if names.shown[safe] not in matrix.items]
+    scores, named = every[:, columns], [given[k] for k in columns]
+    shown = {**names.shown, **{fact: fact for fact in facts}}
+    not_asked = [shown[safe] for safe in typed.items if shown[safe] not in given]
     left_out = (
         *((unanswered_items_note(not_asked),) if not_asked else ()),
         *left_out_notes([scores], named, missing),
@@ -295,18 +392,16 @@ def prepare_typed(
     columns = columns[varying_items([scores], missing)]
     items = tuple(safe_names[k] for k in columns)
     removed = used - set(items)
-    dropped = tuple(names.shown[safe] for safe in typed.items if safe in removed)
-    real = {**names.shown, **{f: names.shown.get(f, f) for f in typed.factors}}
+    dropped = tuple(shown[safe] for safe in typed.items if safe in removed)
+    real = {**shown, **{f: shown.get(f, f) for f in typed.factors}}
     loads = tuple((real[f], real[i]) for f in typed.factors for i in typed.indicators(f))
     lost = [real[factor] for factor in lost_factors(typed, removed)]
     if lost:
         reason = f"No item that varies is left of {', '.join(lost)}."
-        return PreparedGroup(
-            matrix, matrix.scores[:, columns], None, loads, dropped, left_out, reason
-        )
+        return PreparedGroup(matrix, every[:, columns], None, loads, dropped, left_out, reason)
     text = text_of(typed.without(removed)) if removed else typed.text
     model = WrittenModel(text, items, names.shown)
-    return PreparedGroup(matrix, matrix.scores[:, columns], model, loads, dropped, left_out)
+    return PreparedGroup(matrix, every[:, columns], model, loads, dropped, left_out)
 
 
 def fit_model(

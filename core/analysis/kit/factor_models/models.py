@@ -14,11 +14,12 @@ from core.analysis.kit.matrices import distinct, score_matrices
 from core.analysis.kit.registry import Choice, Text
 from core.analysis.kit.rows import Floats, items_of
 from core.domain.notes import Note, kind_of
+from core.domain.people import PERSON_FACT
 from core.domain.wide_scores import ItemScores
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import Estimator
 from core.stats.factor.likelihood import LikelihoodRule
-from core.stats.factor.model import INTERCEPT, ParsedModel, Term
+from core.stats.factor.model import DEFINED, INTERCEPT, ParsedModel, Term
 from core.stats.factor.model_text import (
     ModelTextError,
     add_method_factor,
@@ -240,9 +241,10 @@ ModelText = Annotated[
         lines=10,
         preset="model",
         help="Takes the place of the model chosen above, in the notation of lavaan: "
-        "F =~ i1 + i2 + i3 (items of a factor), F ~~ G (factors covary), i1 ~~ i2 (residuals do); "
-        "0*, NA* and a* before a name fix, free and label. # begins a comment. Items that the text "
-        "does not name are left out.",
+        "F =~ i1 + i2 + i3 (items of a factor), F ~~ G (factors covary), i1 ~~ i2 (residuals do), "
+        "F ~ G + i9 (G and the item i9 explain F); 0*, NA* and a* before a name fix, free and "
+        "label, and e := a*b is a value of labels. # begins a comment. Items that the text does "
+        "not name are left out.",
     ),
 ]
 
@@ -424,17 +426,47 @@ def proposed_text(
     return written_model(model, items, [keyed[item] for item in items], subscale_of)
 
 
-def typed_model(text: str, names: ModelNames) -> ParsedModel:
-    """The model of a text that a user typed.
+_FACT = re.compile(rf"(?<![\w.]){re.escape(PERSON_FACT)}\w[\w.]*")
+
+
+def facts_in_text(text: str) -> tuple[str, ...]:
+    r"""The facts about people (`person.age`) that a model text names outside its comments.
+
+    Examples
+    --------
+    >>> facts_in_text("F =~ a + b  # person.x\nF ~ person.age + a*person.gender")
+    ('person.age', 'person.gender')
+    """
+    lines = (re.split("[#!]", line)[0] for line in text.splitlines())
+    return tuple(dict.fromkeys(fact for line in lines for fact in _FACT.findall(line)))
+
+
+def typed_model(text: str, names: ModelNames, facts: Sequence[str] = ()) -> ParsedModel:
+    """The model of a text that a user typed; `facts` about people may be covariates of it.
 
     Raises
     ------
     ModelTextError
         The text cannot be read or names an item that there is not; the message holds the line, the
         word and the nearest name, the remedy how items are written whose names no text can hold.
+        Or it names a fact that is not among `facts`, or that something else than a covariate is.
     """
+    unknown = [fact for fact in facts_in_text(text) if fact not in facts]
+    if unknown:
+        raise ModelTextError(
+            f"The model text names facts about people that are not here: {name_list(unknown)}.",
+            "Facts that are known of these people are covariates in the confirmatory factor "
+            "analysis, and only there.",
+        )
     try:
-        return parse_model(text, items=tuple(names.items.values()))
+        model = parse_model(text, items=(*names.items.values(), *facts))
+        others = [fact for fact in facts_in_text(text) if fact not in model.covariates]
+        if others:
+            raise ModelTextError(
+                f"Facts about people can only explain something: {name_list(others)}.",
+                f"Write them behind a ~, as in F ~ {others[0]}.",
+            )
+        return model
     except ModelTextError as error:
         changed = [f"{item} as {safe}" for item, safe in names.changed.items()]
         if not changed:
@@ -472,6 +504,7 @@ def text_of(model: ParsedModel) -> str:
         else:
             words = " + ".join(word for t in terms for word in _mentions(t, t.right))
             lines.append(f"{left} {op} {words}")
+    lines += [f"{value.name} {DEFINED} {value.expression}" for value in model.defined]
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from core.analysis.kit.scripts.names import GROUP, Names, csv_text, group_labels
 from core.domain.results import TextFile
 from core.stats.factor.model import (
     COVARIANCE,
+    DEFINED,
     INTERCEPT,
     LOADING,
     Parameter,
@@ -45,11 +46,13 @@ def _rename_model(model: ParsedModel, name: Rename, label: Rename) -> ParsedMode
         )
         for term in model.terms
     )
+    defined = tuple(value.renamed(label) for value in model.defined)
     return replace(
         model,
         factors=tuple(map(name, model.factors)),
         items=tuple(map(name, model.items)),
         terms=terms,
+        defined=defined,
     )
 
 
@@ -77,7 +80,7 @@ def lavaan_lines(model: ParsedModel, *, means: bool) -> list[str]:
         else:
             right = " + ".join(_lavaan_term(term, term.right) for term in terms)
             lines.append(f"{left} {op} {right}")
-    return lines
+    return lines + [f"{value.name} {DEFINED} {value.expression}" for value in model.defined]
 
 
 def lavaan_parameters(parameters: Sequence[Parameter], name: Rename) -> list[str]:
@@ -101,10 +104,16 @@ def semopy_lines(model: ParsedModel, *, scaling: Scaling = "marker") -> list[str
     """The model text for semopy with every parameter written out, line by line.
 
     semopy would fix a loading wherever none is a number, and knows no `NA*`, so each free parameter
-    gets a name of its own, shared where two are held equal.
+    gets a name of its own, shared where two are held equal. Moments of covariates are left to
+    semopy, which takes those of the data too.
     """
     rows = parameter_table(model, scaling=scaling).parameters
-    return [f"{row.left} {row.op} {_semopy_term(row)}" for row in rows]
+    given = set(model.covariates)
+    return [
+        f"{row.left} {row.op} {_semopy_term(row)}"
+        for row in rows
+        if not (row.op == COVARIANCE and row.left in given)
+    ]
 
 
 def semopy_starts(model: ParsedModel, *, scaling: Scaling = "marker") -> dict[str, str]:

@@ -9,11 +9,14 @@ from hypothesis import given
 from core.analysis.kit.factor_models.editing import (
     assignment,
     move_item,
+    regressions,
     residual_pairs,
     with_cross_loading,
     with_item_on,
+    with_regression,
     with_residual,
     without_loading,
+    without_regression,
     without_residual,
 )
 from core.stats.factor.model_text import (
@@ -77,7 +80,7 @@ def test_a_text_without_statements_can_be_begun(empty):
 
 def test_a_text_that_cannot_be_read_is_refused():
     with pytest.raises(ModelTextError, match="line 2"):
-        with_item_on("F =~ a + b\nG ~ c", "a", ("G",))
+        with_item_on("F =~ a + b\nG < c", "a", ("G",))
 
 
 def test_an_item_moves_to_the_end_of_another_factor():
@@ -227,3 +230,22 @@ def test_a_cross_loading_is_added_beside_the_old_loading_and_taken_off_again():
     assert crossed == "F =~ a + b + c\nG =~ d + e + b"
     assert without_loading(crossed, "b", "F") == "F =~ a + c\nG =~ d + e + b"
     assert "b" not in assignment(without_loading("F =~ a + b + c", "b", "F"))
+
+
+def test_a_regression_is_added_once_and_taken_back():
+    text = "F =~ a + b  # first\nG =~ c + d"
+    longer = with_regression(text, "G", "F")
+    assert longer == f"{text}\nG ~ F"
+    assert with_regression(longer, "G", "F") == longer
+    longer = with_regression(longer, "G", "e")
+    assert regressions(longer) == (("G", "F"), ("G", "e"))
+    assert without_regression(without_regression(longer, "G", "F"), "G", "e") == f"{text}\n"
+    with pytest.raises(ModelTextError, match="over others"):
+        with_regression(longer, "F", "G")
+
+
+def test_a_label_that_a_definition_needs_stays():
+    text = "F =~ a + b\nG =~ c + d\nG ~ p*F\ntwice := 2*p"
+    with pytest.raises(ModelTextError, match='"p" is not the label'):
+        without_regression(text, "G", "F")
+    assert with_item_on(text, "e", ("F",)).splitlines()[0] == "F =~ a + b + e"

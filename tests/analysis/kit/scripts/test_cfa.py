@@ -26,12 +26,21 @@ T =~ x4 + x5 + x6; x1 ~~ x4
 S =~ x7 + 0.8*x8 + start(0.9)*x9
 V ~~ 0*S
 """
+REGRESSIONS = """
+V =~ x1 + x2 + x3
+T =~ x4 + x5 + x6
+T ~ a*V + x8
+V ~ c*x8 + x9
+x3 ~ x9
+through := a*c
+"""
 REVERSED = ("i3", "i6", "i9", "i14", "i17", "i20")
 MODELS = {
     "subscales": ("hs1939", NINE, subscale_model(ABILITIES)),
     "second order": ("hs1939", NINE, second_order_model(ABILITIES)),
     "method": ("likert22", LIKERT, add_method_factor(TWO, REVERSED)),
     "labels, starts and fixed values": ("hs1939", NINE, DETAILED),
+    "regressions": ("hs1939", NINE, REGRESSIONS),
 }
 SUBSCALES = MODELS["subscales"][2]
 MEASURES = "do.call(rbind, lapply(seq_along(results), function(i) data.frame(group = i, name = \
@@ -74,16 +83,19 @@ def agrees_with_lavaan(fit, measures, standardized, indices):
         assert found["rmsea.robust"] == pytest.approx(fit.robust.rmsea, abs=1e-4)
     if np.isfinite(fit.aic):
         assert found["aic"] == pytest.approx(fit.aic, abs=1e-3)
-    n_loadings = 0
-    for row in standardized[standardized["op"] == "=~"].to_dict("records"):
-        mine = fit.standardized_estimate(row["lhs"], "=~", row["rhs"])
+    n_compared, kinds = 0, ("=~", "~", ":=")
+    rights = {(e.left, e.op): e.right for e in fit.parameters if e.op == ":="}
+    for row in standardized[standardized["op"].isin(kinds)].to_dict("records"):
+        right = rights.get((row["lhs"], row["op"]), row["rhs"])
+        mine = fit.standardized_estimate(row["lhs"], row["op"], right)
         numbers = (mine.estimate, mine.low, mine.high)
         assert (row["est.std"], row["ci.lower"], row["ci.upper"]) == pytest.approx(
             numbers, abs=2e-4
         ), row
-        n_loadings += 1
-    assert n_loadings == sum(parameter.op == "=~" for parameter in fit.parameters)
-    largest = fit.modification_indices[0]
+        n_compared += 1
+    assert n_compared == sum(parameter.op in kinds for parameter in fit.parameters)
+    largest = next(i for i in fit.modification_indices if i.op != "~")  # lavaan lists others
+    indices = indices[indices["op"] != "~"]
     assert indices["mi"].iloc[0] == pytest.approx(largest.index, abs=1e-2)
 
 
@@ -139,7 +151,7 @@ def printed(text):
         cells = line.split("\t")
         if line.startswith("== "):
             groups.append(({}, {}))
-        elif cells[0] == "loading":
+        elif cells[0] in ("loading", "regression"):
             groups[-1][1][tuple(cells[1:3])] = (float(cells[3]), float(cells[4]))
         elif len(cells) == 2:
             groups[-1][0][cells[0]] = float(cells[1])
@@ -152,9 +164,12 @@ def agrees_with_semopy(fit, found):
     wanted |= {"cfi": fit.fit.cfi, "tli": fit.fit.tli}
     assert indices == pytest.approx(wanted, abs=1e-4)
     mine = {
-        (raw.left, raw.right): (raw.estimate, standard.estimate)
+        ((raw.left, raw.right) if raw.op == "=~" else (raw.right, raw.left)): (
+            raw.estimate,
+            standard.estimate,
+        )
         for raw, standard in zip(fit.parameters, fit.standardized, strict=True)
-        if raw.op == "=~"
+        if raw.op in ("=~", "~")
     }
     assert set(loadings) == set(mine)
     for names, numbers in mine.items():
