@@ -38,6 +38,7 @@ NOT_JUDGED: Mapping[str, str] = {
     "cfa.fit.rmsea_robust_low": _RMSEA,
     "cfa.fit.rmsea_scaled_low": _RMSEA,
     "invariance.steps.rmsea_low": _RMSEA,
+    "invariance.steps.p_few_rows": "Undefined with several groups.",
     "invariance.steps.rmsea_robust_low": _RMSEA,
     "invariance.steps.rmsea_scaled_low": _RMSEA,
     "cfa.factor_correlations.ci_low": _PAIRS_OF_CFA,

@@ -161,6 +161,7 @@ def _of(design: Personas) -> Iterator[Case]:
             {
                 "fit.p": NULL,
                 "fit.p_scaled": NULL,
+                "fit.p_few_rows": NULL,
                 "loadings.ci_low": 1.0,
                 "loadings.standardized_low": design.loading,
                 "modification_indices.p": NULL,

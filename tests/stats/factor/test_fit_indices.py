@@ -10,6 +10,7 @@ from core.stats.factor.estimation import prepare_groups
 from core.stats.factor.fit_indices import (
     ChiSquares,
     cfi,
+    few_rows_p,
     p_value,
     plain_indices,
     rmsea,
@@ -18,6 +19,27 @@ from core.stats.factor.fit_indices import (
     tli,
 )
 from core.stats.factor.likelihood import baseline_model, saturated_model
+
+
+def test_p_for_few_rows_is_that_of_most_rows_and_holds_where_p_does_not():
+    """Swain's factor from the number of parameters, and 250 true models of 6 items and 20 rows."""
+    parameters, p, df, n = 12, 6, 9, 20
+    q = (math.sqrt(1 + 8 * parameters) - 1) / 2
+    numerator = 2 * (p**3 - q**3) + 3 * (p**2 - q**2) - (p - q)
+    expected = p_value(20 * (1 - numerator / (12 * df * (n - 1))), df)
+    assert few_rows_p(20, df, p, n) == pytest.approx(expected, abs=1e-12)
+    assert few_rows_p(20, df, p, 100_000) == pytest.approx(p_value(20, df), rel=1e-3)
+    assert math.isnan(few_rows_p(0, 0, 3, 50))
+    draw = np.random.default_rng(3)
+    names = [f"x{i}" for i in range(p)]
+    few, plain = 0, 0
+    for _ in range(250):
+        scores = draw.normal(size=(n, 1)) + draw.normal(size=(n, p))
+        fit = fit_cfa(scores, names, "F =~ " + " + ".join(names), estimator="ML").fit
+        plain += fit.p < 0.05
+        few += few_rows_p(fit.chi2, fit.df, p, n) < 0.05
+    assert plain / 250 > 0.1
+    assert 0.02 <= few / 250 <= 0.09
 
 
 def test_cfi_tli_and_rmsea_of_round_numbers():

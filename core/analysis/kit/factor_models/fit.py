@@ -24,6 +24,7 @@ from core.domain.tables import (
     text,
 )
 from core.stats.factor.comparison import ModelDifference
+from core.stats.factor.fit_indices import few_rows_p
 from core.stats.factor.model import INTERCEPT, LOADING, REGRESSION
 from core.stats.factor.result import (
     REPORTED_VERSION,
@@ -99,6 +100,12 @@ FIT_COLUMNS = (
         "Of RMSEA; Browne & Cudeck (1993).",
     ),
     number("srmr", "SRMR", "correlation", "Typical residual correlation; Bentler (1995)."),
+    p_value(
+        "p_few_rows",
+        "p for few rows",
+        "Of the plain χ² under ML and MLR, made smaller by the factor of Swain (1975): with less "
+        "than some 100 rows the other p are too small. One group, complete answers.",
+    ),
     number("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {_SCALED}"),
     p_value("p_scaled", "p scaled", f"Of the scaled χ². {_SCALED}"),
     number("scaling_factor", "Scaling factor", "points", f"Over 1 for heavy tails. {_SCALED}"),
@@ -153,6 +160,14 @@ def fit_columns(estimator: EstimatorKind) -> tuple[Column, ...]:
     )
 
 
+def _few_rows_p(fit: CfaResult) -> float:
+    """The p for few rows; NaN where its formula does not hold."""
+    plain = fit.estimator in ("ML", "MLR") and fit.missing == "listwise" and len(fit.groups) == 1
+    if not plain or fit.table.covariates:
+        return math.nan
+    return few_rows_p(fit.fit.chi2, fit.fit.df, len(fit.items), fit.n)
+
+
 def fit_cells(
     fit: CfaResult | None, estimator: EstimatorKind, name: Callable[[str], str] = str
 ) -> dict[str, Any]:
@@ -167,6 +182,7 @@ def fit_cells(
         cells["df"] = fit.fit.df
     if fit is not None and fit.converged:
         cells |= {"chi2": fit.fit.chi2, "p": fit.fit.p, "srmr": fit.srmr}
+        cells["p_few_rows"] = _few_rows_p(fit)
         if fit.scaled is not None:
             scaled = fit.scaled
             cells |= {"chi2_scaled": scaled.chi2, "p_scaled": scaled.p}
@@ -361,6 +377,8 @@ def _bounds_words(band: FactorialBand) -> str:
     )
 
 
+_MANY_ROWS = 100
+"""With so many, p for few rows is about as large as the others."""
 FIT_BOUNDS = (
     "; ".join(f"{_bounds_words(band)} by {name}" for name, band in FIT_CONVENTIONS.items())
     + ". The first decides, and the sentence says what the other says. The indices are the plain "
@@ -389,7 +407,11 @@ def fit_sentence(fit: sentences.TableRow) -> str:
     reported = reported_fit(fit)
     if reported is None:
         return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
-    test = f"{reported.chi2_words}, {sentences.p_text(reported.p)}, {reported.indices}"
+    p = sentences.p_text(reported.p)
+    few_rows = float(fit.get("p_few_rows", math.nan))  # results of earlier versions have none
+    if fit["n"] < _MANY_ROWS and math.isfinite(few_rows):
+        p += f" ({sentences.p_text(few_rows)} for few rows)"
+    test = f"{reported.chi2_words}, {p}, {reported.indices}"
     against = (
         f"; {sentences.against_text(sentences.names_of([fit['against']]))}"
         if fit["against"]
