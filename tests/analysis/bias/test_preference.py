@@ -300,6 +300,51 @@ def test_intervals_of_strengths_have_the_quantile_of_t_over_items():
     assert ends == pytest.approx([row["strength"] - half, row["strength"] + half], abs=0.01)
 
 
+def test_intervals_count_the_units_of_the_order_with_fewer():
+    cells = [cell("A", "B", 6 + r % 3, 4 - r % 3, repetition=r) for r in range(10)]
+    cells += [cell("B", "A", 3 + r, 7 - r, repetition=10 + r) for r in range(2)]
+    result = preference(frame_of(*cells), resample="repetition", resamples=500)
+    row = table_of(result, "strengths").iloc[0]
+    # t of 1 degree of freedom and the root of 2 / 1: 12.7 * 1.41 standard deviations
+    assert row["bootstrap_high"] - row["strength"] > 12.7 * 1.4 * 0.05
+    assert table_of(result, "order_effects")["units"].tolist() == [2, 2]
+
+
+def test_a_format_with_few_items_has_the_interval_of_these():
+    few = [both_orders("A", "B", w, 12 - w, item=f"f{w}", format="ab") for w in (4, 6, 9)]
+    many = [both_orders("A", "B", 5 + k % 3, 7 - k % 3, item=f"m{k}") for k in range(20)]
+    together = preference(frame_of(*few, *many), resamples=2000)
+    alone = preference(frame_of(*few), resamples=2000)
+    share, strength = (table_of(together, name, format="ab").iloc[0] for name in _KINDS)
+    expected_share, expected = (table_of(alone, name, format="ab").iloc[0] for name in _KINDS)
+    ends = share[["ci_low", "ci_high"]].tolist()
+    assert ends == pytest.approx(expected_share[["ci_low", "ci_high"]].tolist(), abs=0.05)
+    width = strength["bootstrap_high"] - strength["bootstrap_low"]
+    expected_width = expected["bootstrap_high"] - expected["bootstrap_low"]
+    assert width == pytest.approx(expected_width, rel=0.35)
+    units = table_of(together, "order_effects").set_index("format")["units"]
+    assert units.to_dict() == {"mean of formats": 3, "ab": 3, "yes_no": 20}
+
+
+_KINDS = ("shares", "strengths")
+
+
+def test_a_format_of_one_item_has_no_interval_and_says_so():
+    many = [both_orders("A", "B", 5 + k % 3, 7 - k % 3, item=f"m{k}") for k in range(9)]
+    frame = frame_of(both_orders("A", "B", 7, 5, item="f", format="ab"), *many)
+    result = preference(frame, resamples=100)
+    shares = table_of(result, "shares").set_index("format")
+    assert shares["ci_low"].isna().to_dict() == {
+        "mean of formats": True,
+        "ab": True,
+        "yes_no": False,
+    }
+    assert [bool(text) for text in shares["remark"]] == [True, True, False]
+    strengths = table_of(result, "strengths", entity="A").set_index("format")
+    assert strengths["bootstrap_low"].isna().tolist() == [False, True, False]
+    assert [bool(text) for text in strengths["remark"]] == [False, True, False]
+
+
 def test_ties_are_said():
     cells = [
         both_orders(a, b, *counts, item=item)

@@ -294,7 +294,7 @@ def _tables(
     strengths: list[Row] = []
     fits: list[Row] = []
     for own in estimates:
-        parts = strength_tables(own)
+        parts = strength_tables(own, unit)
         strengths += parts[0]
         fits += parts[1]
 

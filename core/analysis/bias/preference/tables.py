@@ -16,7 +16,7 @@ from core.domain.numbers import count_text
 from core.domain.results import Column
 from core.domain.tables import count, ends, estimate, key, number, p_value, remark, text
 from core.stats.groups import Adjustment, adjusted_p
-from core.stats.inputs import Floats, mean_of_defined, name_list
+from core.stats.inputs import Booleans, Floats, Integers, mean_of_defined, name_list
 from core.stats.paired_comparison.bradley_terry import (
     BradleyTerry,
     both_orders,
@@ -45,10 +45,12 @@ class GroupEstimates:
 
     `shares` are those of the sample, `drawn` those of the resamples, `low` and `high` (2, pairs,
     formats + 1) ends of the intervals of shares and of effects of the order; `p` is of the latter.
+    `n_units` (pairs + 1, formats + 1) has the units with answers behind each share, and in its last
+    line those of all pairs together, of which its last number is that of all formats together.
     """
 
     counts: GroupCounts
-    n_units: int
+    n_units: Integers
     shares: WinShares
     wins: Floats
     n: Floats
@@ -83,18 +85,18 @@ def group_estimates(
     enough = min(own for own in per_order if own) > 1 if any(per_order) else False
     if not apart:
         enough = int(units.sum()) > 1
+    n_units = _units_with_answers(n > 0, apart)
     empty = np.full((2, *shares.share.shape), np.nan)
     low, high, resampled, drawn = empty, empty, None, None
     p = np.full(shares.share.shape, np.nan)
     if enough:
         resampled = resampled_counts(wins[units], n[units], bootstrap, orders_apart=apart)
         drawn = win_shares(*resampled, asked=total > 0)
-        n_units = min(own for own in per_order if own) if apart else int(units.sum())
         ends = [
             unit_intervals(
                 observed.ravel(),
                 resampled_values.reshape(bootstrap.n_resamples, -1),
-                n_units,
+                n_units[:-1].ravel(),
                 level,
                 bounds,
             )
@@ -110,7 +112,7 @@ def group_estimates(
         p = order_test(wins[units], n[units], orders_apart=apart, seed=bootstrap.seed)
     return GroupEstimates(
         counts,
-        max(per_order) if apart else int(units.sum()),
+        n_units,
         shares,
         total_wins,
         total,
@@ -123,15 +125,40 @@ def group_estimates(
     )
 
 
+def _units_with_answers(answered: Booleans, apart: bool) -> Integers:
+    """Units behind each share; those of the order with fewer where each order has its own.
+
+    `answered` is (units, pairs, formats, 2). The mean of formats, which count alike, has as many
+    as the format with the fewest.
+    """
+    answered = np.concatenate([answered, answered.any(axis=1, keepdims=True)], axis=1)
+    every = np.asarray(answered.any(axis=2, keepdims=True))
+
+    def units(cells: Booleans) -> Integers:
+        counted = cells.sum(axis=0) if apart else cells.any(axis=-1, keepdims=True).sum(axis=0)
+        return _fewest(counted)
+
+    of_formats = units(answered)
+    of_all = _fewest(of_formats)
+    of_all[-1] = units(every)[-1, 0]
+    return np.column_stack([of_formats, of_all])
+
+
+def _fewest(counts: Integers) -> Integers:
+    """The smallest count above 0 of the last axis; 0 without any."""
+    fewest = np.where(counts > 0, counts, np.iinfo(np.int64).max).min(axis=-1)
+    return np.where(counts.any(axis=-1), fewest, 0)
+
+
 def _adjusted(p: Floats, adjust: Adjustment) -> Floats:
     """Over the means of the pairs, and over all their formats."""
     formats = adjusted_p(p[:, :-1].ravel(), adjust).reshape(p[:, :-1].shape)
     return np.column_stack([formats, adjusted_p(p[:, -1], adjust)])
 
 
-def undecided_reason(unit: str) -> str:
-    """Why there is no interval where one unit was asked."""
-    return f"No interval: there is one {unit} only."
+def undecided_reason(unit: str, of_formats: bool = False) -> str:
+    """Why there is no interval where one unit was asked, in one of several formats if these are."""
+    return f"No interval: {'a format has' if of_formats else 'there is'} one {unit} only."
 
 
 # Shares of wins of each pair: by format, winners, repetitions, items.
@@ -183,12 +210,13 @@ def share_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
                 own.n[pair, some].sum(),
                 int(sums["neutral"][pair, some].sum()),
                 int(sums["missing"][pair, some].sum()),
-                _share_remark(own, pair, some, unit),
+                _share_remark(own, pair, line, unit),
             )
 
 
-def _share_remark(own: GroupEstimates, pair: int, some: Any, unit: str) -> str:
+def _share_remark(own: GroupEstimates, pair: int, line: int, unit: str) -> str:
     """Why a share or its interval is undefined, and what the share holds."""
+    some: Any = slice(None) if line == len(own.counts.formats) else line
     asked = own.n[pair, some].reshape(-1, 2).sum(axis=0) > 0
     if not asked.any():
         return undefined_note("Undefined: no answer takes a side.")
@@ -196,8 +224,8 @@ def _share_remark(own: GroupEstimates, pair: int, some: Any, unit: str) -> str:
     if not asked.all():
         named = own.counts.pair_names(pair)[int(asked[1])]
         problems.append(f"Asked with {named} named first only.")
-    if own.resampled is None:
-        problems.append(undecided_reason(unit))
+    if own.n_units[pair, line] < 2 or own.resampled is None:
+        problems.append(undecided_reason(unit, 1 < len(own.counts.formats) == line))
     return " ".join(problems)
 
 
@@ -386,7 +414,7 @@ def order_columns(level: float, unit: str) -> tuple[Column, ...]:
         ),
         count("n_first", "n, first named first", "Answers that take a side."),
         count("n_second", "n, second named first", "Answers that take a side."),
-        count("units", f"{unit.capitalize()}s", "What is resampled."),
+        count("units", f"{unit.capitalize()}s", "With answers; what is resampled."),
         remark("Why undefined."),
     )
 
@@ -404,8 +432,8 @@ def order_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
             remark = ""
             if math.isnan(effect):
                 remark = undefined_note("Undefined: not asked in both orders of naming.")
-            elif own.resampled is None:
-                remark = undecided_reason(unit)
+            elif own.n_units[pair, line] < 2 or own.resampled is None:
+                remark = undecided_reason(unit, 1 < len(counts.formats) == line)
             elif math.isnan(own.p[0, pair, line]):
                 remark = f"No p: too few {unit}s."
             yield (
@@ -420,7 +448,7 @@ def order_rows(own: GroupEstimates, unit: str) -> Iterator[Row]:
                 *own.p[:, pair, line],
                 n[0],
                 n[1],
-                own.n_units,
+                own.n_units[pair, line],
                 remark,
             )
 
@@ -698,7 +726,7 @@ def fit_columns(level: float, unit: str) -> tuple[Column, ...]:
     )
 
 
-def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
+def strength_tables(own: GroupEstimates, unit: str) -> tuple[list[Row], list[Row]]:
     """Rows of the strengths and of the fit, of all formats together and of each."""
     counts = own.counts
     strengths: list[Row] = []
@@ -723,12 +751,13 @@ def strength_tables(own: GroupEstimates) -> tuple[list[Row], list[Row]]:
                 ordered=math.isfinite(model.first),
             )
             observed = np.append(model.strengths, model.first)
+            n_units = int(own.n_units[-1, -1 if isinstance(line, slice) else line])
             drawn = unit_intervals(
-                observed, np.column_stack([values, order]), own.n_units, own.level, None
+                observed, np.column_stack([values, order]), n_units, own.level, None
             )
             ends = np.stack([drawn.low, drawn.high])
             drawn_strengths, drawn_order = ends[:, :-1], ends[:, -1:]
-            left_out = _without_maximum(values)
+            left_out = _without_maximum(values) if n_units > 1 else (undecided_reason(unit),)
         problems = (*model.problems, *left_out)
         remark = " ".join((*problems, *_order_reason(model, first, second, n)))
         of_entity = np.bincount(
