@@ -10,7 +10,16 @@ import numpy as np
 
 from core.domain.notes import undefined_note
 from core.stats.correlation import disattenuated_correlation
-from core.stats.inputs import Booleans, Estimate, Floats, Integers, check_level, ratios
+from core.stats.inputs import (
+    Booleans,
+    Estimate,
+    Floats,
+    Integers,
+    check_level,
+    is_constant,
+    ratios,
+    undefined_size_note,
+)
 
 # Ours: pingouin's intraclass correlation needs as many answers to each item, and no package takes
 # errors that both means share out of a correlation. Checked by hand and against psych.
@@ -229,10 +238,11 @@ def corrected_correlation(
     n = int(both.sum())
     result = CorrectedCorrelation(math.nan, level=level, n=n, n_left_out=len(both) - n)
     if n < 3:
-        return result  # as the correlation itself, whose reason stands beside it
-    (of_first, of_both), (_, of_second) = np.cov(x[both], y[both]).tolist()
-    if not (of_first > 0 and of_second > 0):
+        return result  # as the correlation itself, whose reason stands beside it, also below
+    x, y = x[both], y[both]
+    if undefined_size_note(x, y) or is_constant(x) or is_constant(y):
         return result
+    (of_first, of_both), (_, of_second) = np.cov(x, y).tolist()
     reliabilities = 1 - errors[0] / of_first, 1 - errors[1] / of_second
     result = replace(
         result, first_reliability=reliabilities[0], second_reliability=reliabilities[1]

@@ -168,9 +168,10 @@ def test_what_cannot_be_corrected_says_why(errors, words):
 
 
 def test_few_items_or_means_that_do_not_vary_have_nothing_to_correct():
-    for x in ([1.0, 2], [1.0, 1, 1, 1]):
-        result = corrected_correlation(np.array(x), np.arange(len(x)) * 1.0, (0.1, 0.1, 0.0))
+    for x in ([1.0, 2], [1.0, 1, 1, 1], [0.1 + 0.2, 0.3, 0.3, 0.3]):
+        result = corrected_correlation(np.array(x), np.arange(len(x)) * 1.0, (0.0, 0.1, 0.0))
         assert math.isnan(result.value)
+        assert math.isnan(result.first_reliability)
         assert not result.problems
     with pytest.raises(ValueError, match="do not pair"):
         corrected_correlation(np.ones(2), np.ones(3), (0.1, 0.1, 0.0))
