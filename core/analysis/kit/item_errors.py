@@ -29,8 +29,9 @@ from core.stats.reliability.item_means import (
 )
 
 RepeatRule = Literal["automatic", "repetitions", "contexts", "respondents", "templates"]
-_MOST_CELLS = 10_000_000
-"""Cells times items, as where people of booklets came in as repetitions of many items."""
+_MOST_CELLS, _FEW_CELLS, _CELLS_OF_ANSWER = 10_000_000, 1_000_000, 20
+"""Cells times items: at most, of any number of answers, and for each answer. People of booklets who
+came in as repetitions have many cells for few answers, nearly all of them empty."""
 _UNITS = ("repetition", "context", "respondent", "template")
 _UNIT_OF: Mapping[RepeatRule, str] = dict(zip(get_args(RepeatRule)[1:], _UNITS, strict=True))
 Repeats = Annotated[
@@ -144,13 +145,20 @@ def item_errors(
     return ItemErrors(over, rule, bool((n > 1).any()) and "repetition" not in cells)
 
 
-def with_repetitions(rows: pd.DataFrame, cell: Sequence[str], n_items: int) -> tuple[str, ...]:
-    """The columns of a cell, with repetitions where there are any and cells do not get too many."""
-    if "repetition" not in rows or "repetition" in cell:
-        return tuple(cell)
-    apart = (*cell, "repetition")
-    n_cells = len(cell_codes(rows, apart)[1])
-    return apart if n_cells * n_items <= _MOST_CELLS else tuple(cell)
+def with_units(
+    rows: pd.DataFrame, cell: Sequence[str], n_items: int, units: Sequence[str] = ("repetition",)
+) -> tuple[str, ...]:
+    """The columns of a cell, with the units that there are unless cells get too many for items.
+
+    Then the unit with the most values is left out, as where each story has its own context, and
+    its answers are counted together.
+    """
+    apart = [name for name in units if name in rows and name not in cell]
+    apart.sort(key=lambda name: len(cell_codes(rows, (name,))[1]))
+    most = min(_MOST_CELLS, max(_FEW_CELLS, _CELLS_OF_ANSWER * len(rows)))
+    while apart and len(cell_codes(rows, (*cell, *apart))[1]) * n_items > most:
+        apart.pop()
+    return (*cell, *(name for name in units if name in apart))
 
 
 def without_repetitions(option_counts: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.item_errors import ItemErrors, corrected_columns, item_errors
+from core.analysis.kit.item_errors import ItemErrors, corrected_columns, item_errors, with_units
 from core.analysis.kit.matrices import distinct, group_name, result_table
 from core.analysis.kit.option_counts import cell_codes
 from core.analysis.kit.options import By, ConfidenceLevel, Seed
@@ -586,10 +586,12 @@ def _outcome_rows(stories: _Stories) -> Iterator[tuple[Any, ...]]:
 def _judge_errors(ratings: pd.DataFrame, names: Sequence[str]) -> list[ItemErrors]:
     """The errors of the mean ratings of stories by each group, for each quality."""
     group = cell_codes(ratings, names)[0]
-    within = [n for n in ("context", "template", "repetition") if n in ratings and n not in names]
-    cell, cells = cell_codes(ratings.assign(group=group), ("group", *within))
     story, stories = cell_codes(ratings, ("study", "item"))
+    keys = ratings.drop(columns=list(names)).assign(group=group)
+    units = ("context", "template", "repetition")
     quality, qualities = cell_codes(ratings, ("quality",))
+    size = len(stories) * len(qualities)
+    cell, cells = cell_codes(keys, with_units(keys, ("group",), size, units))
     value = ratings["rating"].to_numpy(dtype=np.float64)
     rated = np.isfinite(value)
     tables = np.zeros((2, len(qualities), len(cells), len(stories)))
@@ -597,7 +599,7 @@ def _judge_errors(ratings: pd.DataFrame, names: Sequence[str]) -> list[ItemError
         np.add.at(table, (quality, cell, story), values)
     row = cells["group"].to_numpy(dtype=np.int64)
     return [
-        item_errors(n, sums, cells[within], row, alike=(), rule="automatic")
+        item_errors(n, sums, cells.drop(columns="group"), row, alike=(), rule="automatic")
         for n, sums in zip(*tables, strict=True)
     ]
 

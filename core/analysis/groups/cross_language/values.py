@@ -13,7 +13,7 @@ from core.analysis.kit.item_errors import (
     ItemErrors,
     RepeatRule,
     item_errors,
-    with_repetitions,
+    with_units,
 )
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.opinion_values import (
@@ -306,7 +306,7 @@ def _errors(
     rows, sums, n = _row_sums(frame, layout, names, rules)
     within = conditions_within(rows, names, ("phase",))
     column_of = {item: column for column, item in enumerate(layout.counts.items)}
-    code, cells = cell_codes(rows, with_repetitions(rows, (*names, *within), len(column_of)))
+    code, cells = cell_codes(rows, with_units(rows, (*names, *within), len(column_of)))
     column = rows["item"].astype(str).map(column_of).to_numpy(dtype=np.int64)
     tables = np.zeros((2, len(cells), len(column_of)))
     for table, values in zip(tables, (n, sums), strict=True):

@@ -17,7 +17,7 @@ from core.analysis.kit.item_errors import (
     Repeats,
     corrected_columns,
     item_errors,
-    with_repetitions,
+    with_units,
     without_repetitions,
 )
 from core.analysis.kit.matrices import distinct, group_name, result_table
@@ -665,7 +665,7 @@ def _errors_of_means(
     """The errors of the mean answers of each group, which pool all tests of a word."""
     conditions = conditions_within(option_counts, by)
     n_words = option_counts["item"].nunique()
-    cell = with_repetitions(option_counts, (*by, *conditions), n_words)
+    cell = with_units(option_counts, (*by, *conditions), n_words)
     cells = count_words(option_counts, cell, texts, unusable)
     keys = pd.DataFrame(cells.groups, columns=list(cells.by))
     row_of = {group: row for row, group in enumerate(groups)}
