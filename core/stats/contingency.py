@@ -27,6 +27,9 @@ from core.stats.resampling import (
 # scipy's chi2_contingency and contingency.association agree to 1e-12.
 
 _SMALL_EXPECTED = 5.0
+_NOT_CORRECTED = undefined_note(
+    "V is not corrected: resamples tell what chance adds, and there are none."
+)
 """Cochran (1954): below it, in more than a fifth of the cells, the chi-square p is doubtful."""
 _CELLS_AT_ONCE = 4_000_000
 
@@ -563,7 +566,8 @@ def unit_associations(
     Returns
     -------
     tuple of UnitAssociation, one for each test. Without a bootstrap, the interval of V is that of
-    `cramers_v`, which takes counts as independent.
+    `cramers_v`, which takes counts as independent, and V is not corrected: what chance adds to
+    counts that depend on each other is not known.
 
     Examples
     --------
@@ -594,7 +598,9 @@ def unit_associations(
             tables = resampled[:, list(groups)]
             v = _with_interval_of_v(v, pooled, tables, bootstrap)
         elif v.defined:
-            v = replace(cramers_v(pooled, level=level), n=v.n)
+            independent = cramers_v(pooled, level=level)
+            problems = (*independent.problems, _NOT_CORRECTED)
+            v = replace(independent, n=v.n, corrected=math.nan, problems=problems)
         p = exchanged.get(tuple(groups))
         if p is None:
             p = unit_permutation_p(chosen, n_permutations=n_permutations, seed=seed)

@@ -229,6 +229,8 @@ def test_many_pairs_at_once_give_what_each_gives_by_itself():
     pair = unit_associations(UNITS, [(0, 1)], n_permutations=20_000)[0]
     independent = cramers_v(UNITS.sum(axis=0))
     assert (pair.v.low, pair.v.high, pair.v.n) == (independent.low, independent.high, 5)
+    assert np.isnan(pair.v.corrected)
+    assert any("V is not corrected" in problem for problem in pair.v.problems)
     assert pair.p_permutation == pytest.approx(exact, abs=0.01)
 
 
