@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, Integers, usable_items
+from core.stats.inputs import Booleans, Floats, Integers, ratios, usable_items
 from core.stats.irt.marginal_likelihood import (
     GRADIENT_TOLERANCE,
     Maximum,
@@ -55,6 +55,20 @@ class ResponseItem:
     def discrimination(self) -> float:
         """The slope, of an item that has one."""
         return self.slopes[0]
+
+    @property
+    def never_likeliest(self) -> tuple[float, ...]:
+        """The scores that are the likeliest at no level of the trait, of an item with steps."""
+        logits = np.array([0.0, *self.intercepts])
+        never = []
+        for k, option in enumerate(self.options):
+            apart = self.discrimination * (np.arange(logits.size) - k)
+            meets = ratios(logits[k] - logits, np.abs(apart)) * np.sign(apart)  # NaN at k
+            if np.max(meets[apart < 0], initial=-np.inf) >= np.min(
+                meets[apart > 0], initial=np.inf
+            ):
+                never.append(option)
+        return tuple(never)
 
     @property
     def steepness(self) -> float:
@@ -158,6 +172,7 @@ _LEAST_ITEMS = 3
 _STEEP_DISCRIMINATION = (
     6.0  # beyond, options part like a switch: seldom anything but a repeated item
 )
+_LEAST_COVARIANCE = 1e-9  # below, an item and the others have none but by rounding
 _FEWEST_STEPS = 0.6  # least posterior standard deviation that the grid resolves, in its steps
 
 
@@ -260,6 +275,7 @@ def item_response(
     has_answers = np.asarray(np.isfinite(matrix[:, list(usable.columns)]).any(axis=1))
     doubts = (
         *_estimate_notes(maximum, items, usable.n, n_parameters),
+        *_keying_notes(items, codes, posterior, grid),
         *_grid_notes(spread, grid),
     )
     return ItemResponseFit(
@@ -317,13 +333,37 @@ def _estimate_notes(
             f"Discrimination above {_STEEP_DISCRIMINATION:g}: {', '.join(steep)}. The cause may be "
             "items that repeat each other, or too few rows."
         )
-    falling = [i.name for i in items if i.model != "nominal" and i.discrimination < 0]
-    if falling:
-        doubts.append(
-            f"Scores fall as the trait rises: {', '.join(falling)}; check their keying. "
-            "Thresholds of such an item run from high to low."
-        )
     return doubts
+
+
+def _keying_notes(
+    items: Sequence[ResponseItem], codes: Integers, posterior: Floats, grid: TraitGrid
+) -> list[str]:
+    """A sentence on items whose scores fall as the trait rises.
+
+    The slope says so where each item has one. Else the correlation with the trait that the other
+    items say, whose posterior is that of all items divided by the chances of the item's answers.
+    """
+    if items[0].model in ("graded", "generalized_partial_credit"):
+        falling = [item.name for item in items if item.discrimination < 0]
+        thresholds = " Thresholds of such an item run from high to low."
+    else:
+        falling, thresholds = [], ""
+        for item, own in zip(items, codes.T, strict=True):
+            answered = own >= 0
+            chances = np.maximum(option_probabilities(item, grid.points), 1e-100)
+            without, moment = (
+                np.take_along_axis(posterior[answered] @ terms, own[answered, None], axis=1)[:, 0]
+                for terms in (1 / chances, grid.points[:, None] / chances)
+            )
+            of_others = moment / without
+            covariance = (own[answered] * (of_others - of_others.mean())).mean()
+            if covariance < -_LEAST_COVARIANCE:
+                falling.append(item.name)
+    if not falling:
+        return []
+    names = ", ".join(falling)
+    return [f"Scores fall as the trait rises: {names}; check their keying.{thresholds}"]
 
 
 def _model_notes(items: Sequence[ResponseItem]) -> tuple[str, ...]:
@@ -336,12 +376,11 @@ def _model_notes(items: Sequence[ResponseItem]) -> tuple[str, ...]:
             "All items have two scores, so that graded response, generalized partial credit and "
             "nominal are one model, the two-parameter logistic one; partial credit is Rasch's."
         )
-    never = []
-    for item in items:
-        turns = np.diff(item.thresholds) * np.sign(item.slopes[0])
-        if (turns < 0).any():
-            options = [item.options[k + 1] for k in np.flatnonzero(turns < 0)]
-            never.append(f"{item.name} ({score_list(options)})")
+    never = [
+        f"{item.name} ({score_list(item.never_likeliest)})"
+        for item in items
+        if item.model != "nominal" and item.never_likeliest
+    ]
     if never:
         notes.append(
             f"Steps out of order, so that a score is the likeliest at no level: {'; '.join(never)}."

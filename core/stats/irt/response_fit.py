@@ -170,10 +170,17 @@ def _chi_square(observed: Floats, expected: Floats) -> tuple[float, int, int]:
     """The sum over merged cells of (O - E)² / E, the number of cells, and that of score groups."""
     groups = list(zip(observed, expected, strict=True))
     n_cells = [len(_merged_options(*group)[0]) for group in groups]
-    while len(groups) > 1 and min(n_cells) < 2:
-        few = [place for place, number in enumerate(n_cells) if number < 2]
-        lower = few[0] < len(groups) / 2
-        away = few[0] if lower else few[-1]
+    low, high = 0, len(groups) - 1  # the groups before and after have two cells
+    while len(groups) > 1:
+        while low < len(groups) and n_cells[low] >= 2:
+            low += 1
+        if low == len(groups):
+            break
+        high = min(high, len(groups) - 1)
+        while n_cells[high] >= 2:
+            high -= 1
+        lower = low < len(groups) / 2
+        away = low if lower else high
         into = away + 1 if lower else away - 1
         merged = tuple(a + b for a, b in zip(groups[into], groups[away], strict=True))
         groups[into], n_cells[into] = merged, len(_merged_options(*merged)[0])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.optimize import approx_fprime, minimize
 from scipy.stats import norm
 
 from core.errors import NotEnoughData
-from core.stats.irt.item_response import item_response, option_probabilities
+from core.stats.irt.item_response import ResponseItem, item_response, option_probabilities
 from core.stats.irt.marginal_likelihood import Search, option_indicators, trait_grid
 from core.stats.irt.ordered_regression import category_terms
 from core.stats.irt.response_models import MODELS
@@ -358,6 +359,28 @@ def test_an_item_keyed_the_wrong_way_is_the_mirror_image_and_is_named():
     )
     np.testing.assert_allclose(wrong.scores, right.scores, atol=1e-4)
     assert any("check their keying" in problem and "i3" in problem for problem in wrong.problems)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_model_names_the_item_keyed_the_wrong_way(model):
+    true = simulated(7, n=500, p=6)
+    turned = true.answers.copy()
+    turned[:, 2] = 4 - turned[:, 2]
+    notes = [
+        item_response(answers, true.names, model=model).doubts for answers in (true.answers, turned)
+    ]
+    assert not any("keying" in text for text in notes[0])
+    assert [text for text in notes[1] if "keying" in text and " i3;" in text]
+
+
+def test_scores_that_are_the_likeliest_at_no_level_by_hand():
+    # steps 2, 0, 1: 3 is above 0 from 1 on, where 1 and 2 are no higher than both
+    item = ResponseItem("a", (0.0, 1.0, 2.0, 3.0), 9, slopes=(1.0,), intercepts=(-2.0, -2.0, -3.0))
+    assert item.never_likeliest == (1.0, 2.0)
+    turned = replace(item, slopes=(-1.0,))
+    assert turned.never_likeliest == (1.0, 2.0)
+    far = replace(item, intercepts=(9.0, 8.0, -20.0))  # steps -9, 1, 28
+    assert far.never_likeliest == ()
 
 
 @few_examples
