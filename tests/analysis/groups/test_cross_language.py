@@ -629,7 +629,7 @@ def test_what_errors_are_over_is_an_option_that_names_what_is_not_there():
     both = pd.concat([two_languages(context="a"), two_languages(context="b")])
     frame = each_answer(both.reset_index(drop=True))
     found = {
-        rule: compare(frame, repeats=rule)["correlations"].iloc[0]
+        rule: compare(frame, errors_over=rule)["correlations"].iloc[0]
         for rule in ("automatic", "repetitions", "contexts", "templates")
     }
     assert found["automatic"].equals(found["repetitions"])

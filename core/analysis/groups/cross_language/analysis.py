@@ -261,7 +261,7 @@ def cross_language(
         CorrelationMethod,
         Choice("Correlation", (("pearson", "Pearson"), ("spearman", "Spearman (ranks)"))),
     ] = "pearson",
-    repeats: Repeats = "automatic",
+    errors_over: Repeats = "automatic",
     bound: Annotated[
         float,
         Number(
@@ -324,7 +324,7 @@ def cross_language(
         Equivalence tests use alpha = 1 - ci_level.
     bound, margin_reason : float, str
         The margin of equivalence, and why it is this one.
-    repeats : str
+    errors_over : str
         What the errors of item means are over: "repetitions", "contexts", "respondents" or
         "templates"; "automatic" takes the first of them that repeats the items.
     resamples, permutations, seed : int
@@ -361,7 +361,7 @@ def cross_language(
     pair_rules = PairRules(kind, ci_level, adjust, bound, resamples, permutations, seed, reported)
     asked, not_alike = _asked_alike(option_counts, names, compare, rules)
     alike = without_repetitions(asked, (*names, compare))
-    values = level_values(alike, names, compare, rules, (asked, repeats))
+    values = level_values(alike, names, compare, rules, (asked, errors_over))
     differences, n_differences = difference_table(values, pair_rules)
     compared = comparison_table(
         _mean_frame(values),

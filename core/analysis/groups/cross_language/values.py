@@ -295,7 +295,7 @@ def _row_sums(
 
 def _errors(
     frame: pd.DataFrame,
-    repeats: RepeatRule,
+    errors_over: RepeatRule,
     names: Sequence[str],
     layout: OpinionTable,
     rules: ValueRules,
@@ -319,7 +319,7 @@ def _errors(
         cells.drop(columns=list(names)),
         np.array(row, dtype=np.int64),
         alike=within if rules.measure == "b" else [name for name in within if name == "format"],
-        rule=repeats,
+        rule=errors_over,
     )
     return errors.merged(layout.first, layout.second)
 

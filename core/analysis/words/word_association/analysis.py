@@ -300,7 +300,7 @@ def word_association(
     resamples: WordResamples = 1000,
     seed: Seed = 0,
     adjust: Adjust = "holm",
-    repeats: Repeats = "automatic",
+    errors_over: Repeats = "automatic",
     items: Annotated[pd.DataFrame | None, BankTable("items")] = None,
     wordings: Annotated[pd.DataFrame | None, BankTable("wordings")] = None,
 ) -> AnalysisResult:
@@ -325,7 +325,7 @@ def word_association(
         Coverage of the intervals; resamples of words (0 for none) and their seed.
     adjust : "holm" or "benjamini-hochberg"
         Of p in the comparison of groups.
-    repeats : str
+    errors_over : str
         What the errors of mean answers are over, for r between groups.
     items, wordings : ITEMS and WORDINGS frames
         Ranks and texts of the words.
@@ -393,7 +393,7 @@ def word_association(
         answers=answers,
         values_of=lambda answers: _values(tests_of(answers), compared),
     )
-    errors = _errors_of_means(option_counts, names, counts.groups, texts, unusable, repeats)
+    errors = _errors_of_means(option_counts, names, counts.groups, texts, unusable, errors_over)
     agreement, further = _agreement_rows(tests, groups, ci_level, errors)
     tables = (
         result_table(
@@ -660,7 +660,7 @@ def _errors_of_means(
     groups: Sequence[tuple[Any, ...]],
     texts: pd.DataFrame,
     unusable: NeutralRule,
-    repeats: RepeatRule,
+    errors_over: RepeatRule,
 ) -> ItemErrors:
     """The errors of the mean answers of each group, which pool all tests of a word."""
     conditions = conditions_within(option_counts, by)
@@ -676,7 +676,7 @@ def _errors_of_means(
         keys.drop(columns=list(by)),
         np.array(row, dtype=np.int64),
         alike=(),
-        rule=repeats,
+        rule=errors_over,
     )
 
 
