@@ -230,10 +230,11 @@ class _Fitter:
         if not optimum.converged:
             impossible = [f"Where the search stopped: {problem}" for problem in impossible]
         tests, covariance, trouble = self._inference(optimum, df)
+        raw = raw_estimates(self.table, optimum.theta, covariance, self.ci_level)
         standardized = standardized_estimates(
             self.structure, optimum.theta, covariance, self.ci_level
         )
-        doubtful = error_problems(standardized) if optimum.converged else []
+        doubtful = error_problems(raw, standardized) if optimum.converged else []
         likelihood = self._log_likelihood(optimum)
         # a model that is not identified has fewer parameters than are counted
         compared = math.nan if NOT_IDENTIFIED in trouble else likelihood
@@ -261,7 +262,7 @@ class _Fitter:
             adjusted_bic=q * float(np.log((self.data.n + 2) / 24)) - 2 * compared,
             scaling_h0=tests.scaling_h0,
             scaling_h1=tests.scaling_h1,
-            parameters=raw_estimates(self.table, optimum.theta, covariance, self.ci_level),
+            parameters=raw,
             standardized=standardized,
             modification_indices=self._scores(modification_indices, optimum, trouble),
             release_indices=self._scores(release_indices, optimum, trouble),
