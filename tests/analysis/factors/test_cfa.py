@@ -599,6 +599,18 @@ def test_few_rows_have_a_caution_on_the_intervals_of_regressions():
     assert not any("too short" in caution for caution in cautions)
 
 
+def test_a_fixed_or_undefined_coefficient_is_no_finding():
+    # x7 explains both, so the covariance of the residuals cannot be told from the regression
+    text = "visual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6\nvisual ~ x7 + 0*x9\n"
+    text += "textual ~ visual + x7\ntextual ~~ visual"
+    result = cfa(schools(), estimator="ml", model_text=text)
+    (answer,) = analyses.by_name("cfa").answer(result)
+    assert "the coefficient of visual for textual (" in answer.sentence
+    assert "has no defined interval" in answer.sentence
+    assert "the coefficient of x9 for visual is held at 0.00" in answer.sentence
+    assert "no clear relation" not in answer.sentence
+
+
 def test_a_model_without_regressions_has_no_tables_of_them():
     names = [one.name for one in cfa(schools(), estimator="ml").tables]
     assert not {"regressions", "outcomes", "defined"} & set(names)

@@ -221,6 +221,8 @@ def test_ordered_answers_take_no_observed_covariate():
         ("F ~ y\ny ~~ y", "are those of the answers"),
         ("F ~ y\ny ~ 1", "are those of the answers"),
         ("F ~ y\ny ~~ z", "are those of the answers"),
+        ("F ~~ G\nF ~ G", "F ~~ G stands beside it"),
+        ("y ~ F + z\nF ~~ y", "y ~~ F stands beside it"),
         ("y ~ F\nx1 ~~ y", "joins an item and a factor"),
         ("F ~ a*G\neffect := a*b", '"b" is not the label'),
         ("F ~ a*G\nF := a", '"F" is the name of something else'),
@@ -239,6 +241,11 @@ def test_an_impossible_regression_or_definition_is_refused_with_its_line(line, p
         parse_model(text, items=[*(f"x{k}" for k in range(1, 7)), "y", "z"])
     assert problem in refusal.value.problem
     assert "in line " in refusal.value.problem
+
+
+@pytest.mark.parametrize("lines", ["F ~~ 0*G\nF ~ G", "F ~~ G\nF ~ 0*G", "F ~~ G\nF ~ G\nG ~ y"])
+def test_a_covariance_beside_a_regression_stays_where_one_is_fixed_or_another_name_explains(lines):
+    assert parse_model(f"F =~ x1 + x2 + x3\nG =~ x4 + x5 + x6\n{lines}").regressions
 
 
 def test_definitions_are_computed_by_the_rules_of_arithmetic():
