@@ -489,8 +489,8 @@ def fit_cfa(
 def _prepared(
     matrices: Sequence[Floats], model: ParsedModel, missing: LikelihoodRule, names: Sequence[str]
 ) -> PreparedData:
-    """The groups ready for fitting; under full information rows that lack a covariate are out."""
-    if missing == "listwise" or not model.covariates:
+    """The groups ready for fitting; rows that lack a covariate are out under every rule."""
+    if not model.covariates:
         return prepare_groups(matrices, model.items, missing=missing, names=names)
     given = [model.items.index(name) for name in model.covariates]
     # a covariate that nobody answered is left out as an item is
@@ -501,5 +501,8 @@ def _prepared(
     if not lacking:
         return data
     covariates = name_list([model.items[k] for k in given])
-    note = f"{lacking} rows lack a covariate ({covariates}) and are left out."
+    note = (
+        f"{lacking} rows lack a covariate ({covariates}) and are left out, whatever the rule for "
+        "missing answers."
+    )
     return replace(data, n_given=data.n_given + lacking, problems=(*data.problems, note))

@@ -12,6 +12,7 @@ from hypothesis import given
 from core.analysis.factors.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
 from core.analysis.kit.factor_models.groups import UNIT_CHANGED
 from core.analysis.kit.factor_models.models import proposed_text, written_model
+from core.domain.frames import NUMERIC_FACTS
 from core.errors import NotEnoughData, UserError
 from core.progress import Cancelled, watch
 from core.stats.factor.cfa import fit_cfa
@@ -468,6 +469,44 @@ def test_costly_gaps_are_told_with_the_estimator_that_keeps_their_rows():
     assert told(estimator="fiml") == []
     frame = frame[~frame["administration"].isin(range(1, 31))]  # 10 of 271 are left
     assert told(estimator="ml") == []
+
+
+def with_fact(values, kind):
+    """The schools with a fact about each pupil, a number or a category."""
+    frame = schools()
+    numbers = pd.factorize(frame["administration"])[0]
+    facts = np.resize(np.array(values, dtype=object), numbers.max() + 1)
+    named = {"person.v": pd.Categorical(facts[numbers]), NUMERIC_FACTS: ""}
+    return frame.assign(**named | ({NUMERIC_FACTS: "person.v"} if kind == "number" else {}))
+
+
+BY_FACT = "F =~ x1 + x2 + x3\nF ~ person.v"
+
+
+def test_people_without_a_covariate_are_no_gaps_in_the_answers():
+    frame = with_fact(["1.5", "2", "4", "3", ""], "number")  # a fifth, 60 of 301, has none
+    for missing in ("listwise", "available"):
+        result = cfa(frame, estimator="mlr", missing=missing, model_text=BY_FACT)
+        assert any("60 rows lack a covariate (person.v)" in n for n in result.cautions)
+        assert not any("Gaps in the answers" in n for n in result.cautions)
+        fit = result.tables[0].frame
+        assert (fit["n"].tolist(), fit["incomplete"].tolist()) == ([241], [0])
+
+
+def test_codes_of_a_category_are_no_numbers():
+    result = cfa(with_fact(["1", "2"], "category"), estimator="ml", model_text=BY_FACT)
+    assert any("person.v as covariate: 0 is 1, 1 is 2" in note for note in result.notes)
+    with pytest.raises(NotEnoughData, match="3 categories"):
+        cfa(with_fact(["1", "2", "3"], "category"), model_text=BY_FACT)
+    amounts = cfa(with_fact(["1", "2", "3"], "number"), estimator="ml", model_text=BY_FACT)
+    assert not any("as covariate" in note for note in amounts.notes)
+
+
+def test_an_infinite_number_of_a_person_counts_as_none():
+    values = [str(k % 7) for k in range(300)] + ["inf"]
+    result = cfa(with_fact(values, "number"), estimator="ml", model_text=BY_FACT)
+    assert any("1 value of person.v is no finite number" in note for note in result.notes)
+    assert result.tables[0].frame["n"].tolist() == [300]
 
 
 def test_a_constant_item_is_taken_out_of_the_text_and_the_model_shows_it():

@@ -372,7 +372,7 @@ def cfa(
         if fit and fit.n < _ENOUGH_FOR_REGRESSIONS and fit.has_regressions:
             findings.caution(fitted.prepared.name, _SHORT_INTERVALS)
     modeled = [group for group in prepared.groups if group.model]
-    counts = [incomplete_administrations(group.scores) for group in modeled]
+    counts = [incomplete_administrations(group.explained_scores) for group in modeled]
     n, lost = (sum(of_groups) for of_groups in zip(*counts, strict=True))
     if missing_rule(how) == "listwise" and lost > COSTLY_SHARE * n:
         findings.cautions.append(

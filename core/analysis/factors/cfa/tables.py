@@ -385,7 +385,7 @@ def _fit_table(
             fitted.group,
             **size,
             dropped=len(prepared.matrix.scores) - size["n"],
-            incomplete=incomplete_administrations(prepared.scores)[1],
+            incomplete=incomplete_administrations(prepared.answers)[1],
             **model_fit.fit_cells(fitted.fit, estimator, model.name if model else str),
         )
     return rows.table()
