@@ -638,6 +638,18 @@ def test_few_rows_have_a_caution_on_the_intervals_of_regressions():
     assert not any("too short" in caution for caution in cautions)
 
 
+def test_an_outcome_that_measures_a_factor_names_it_beside_the_predictors():
+    text = "visual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6\nspeed =~ x7 + x8\n"
+    text += "top =~ visual + textual + speed\nx1 ~ x9\nvisual ~ x9\ntop ~ x9"
+    result = cfa(schools(), estimator="ml", model_text=text)
+    rows = next(one.frame for one in result.tables if one.name == "outcomes").set_index("outcome")
+    assert rows["remark"].to_dict() == {
+        "x1": "Also explained by visual, which it measures.",
+        "visual": "Also explained by top, which it measures.",
+        "top": "",
+    }
+
+
 def test_a_fixed_or_undefined_coefficient_is_no_finding():
     # x7 explains both, so the covariance of the residuals cannot be told from the regression
     text = "visual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6\nvisual ~ x7 + 0*x9\n"
