@@ -288,7 +288,9 @@ def _with_known_columns(workspace: Workspace, frame: pd.DataFrame) -> pd.DataFra
         codes = [str(code) for code in frame["study"].unique()]
         facts = person_facts.known_facts(workspace.database, codes)
         names = "\n".join(name for name, fact in facts.items() if fact.kind == "number")
-        further[NUMERIC_FACTS] = pd.Categorical.from_codes(np.zeros(len(frame), np.int8), [names])
+        further[NUMERIC_FACTS] = pd.Categorical.from_codes(
+            np.zeros(len(frame), np.int8), pd.Index([names])
+        )
     return frame.assign(**_format_points(workspace, frame), **further)
 
 

@@ -338,7 +338,7 @@ def fact_values(
         texts = column.astype(str)
         texts = texts.where(texts != "")
         numbers = pd.to_numeric(texts, errors="coerce")
-        is_number = numbers[texts.notna()].notna().all()
+        is_number = bool(numbers[texts.notna()].notna().all())
         if NUMERIC_FACTS in asked:
             is_number = name in str(asked[NUMERIC_FACTS].iloc[0]).split("\n")
         if is_number:
