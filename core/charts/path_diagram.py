@@ -44,7 +44,8 @@ class PathModel:
 
     `loadings` has factor, item, value, p; `correlations` (of factors, or of what regressions leave
     of them, which `kind` says) and `pairs` (residual correlations of items) have first, second,
-    value, p; so has `regressions`, of predictor and outcome; `unexplained` is 1 - R² by item.
+    value, p; so have `regressions`, of predictor and outcome, and `undrawn`, residual correlations
+    of a factor and an observed outcome; `unexplained` is 1 - R² by item or outcome.
     """
 
     group: str
@@ -55,6 +56,7 @@ class PathModel:
     loadings: pd.DataFrame
     correlations: pd.DataFrame
     pairs: pd.DataFrame
+    undrawn: pd.DataFrame
     regressions: pd.DataFrame
     unexplained: dict[str, float]
     n_items: int  # with those that there is no room for
@@ -119,12 +121,9 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
         if not of_group["value"].notna().any():
             without.append(group)
             continue
-        rest = pd.concat(
-            [
-                _rows_of_group(outcomes.assign(value=1 - outcomes["value"]), group),
-                _rows_of_group(unexplained, group),
-            ]
-        )
+        of_items = _rows_of_group(unexplained, group)
+        of_outcomes = _rows_of_group(outcomes.assign(value=1 - outcomes["value"]), group)
+        rest = pd.concat([of_outcomes, of_items])
         n = int(_rows_of_group(counts, group)["n"].iloc[0])
         models.append(
             _path_model(
@@ -135,6 +134,7 @@ def path_models(result: AnalysisResult) -> tuple[list[PathModel], list[str]]:
                 _rows_of_group(pairs, group),
                 _rows_of_group(regressions, group),
                 dict(zip(rest["item"], rest["value"], strict=True)),
+                set(of_items["item"]),
                 result.item_texts,
             )
         )
@@ -149,12 +149,16 @@ def _path_model(
     pairs: pd.DataFrame,
     regressions: pd.DataFrame,
     unexplained: dict[str, float],
+    measured: set[str],
     texts: Mapping[str, str],
 ) -> PathModel:
-    """The numbers of one group, with factors and items in the order they are drawn."""
+    """The numbers of one group, with factors and items in the order they are drawn.
+
+    `measured` are the items, which may be called like a factor.
+    """
     factors = list(dict.fromkeys(loadings["factor"]))
     named = set(factors)
-    behind = loadings["item"].isin(named) & ~loadings["item"].isin(list(unexplained))
+    behind = loadings["item"].isin(named) & ~loadings["item"].isin(list(measured))
     behind &= loadings["item"] != loadings["factor"]
     explained = set(loadings.loc[behind, "item"])
     higher = tuple(dict.fromkeys(loadings.loc[behind, "factor"]))
@@ -178,9 +182,10 @@ def _path_model(
         & ~correlations["second"].isin(explained)
     )
     free &= ~correlations["first"].isin(outcomes) & ~correlations["second"].isin(outcomes)
+    places = {*factors, *items}
     both = pairs["first"].isin(items) & pairs["second"].isin(items)
     of_factors = ~both & pairs["first"].isin(factors) & pairs["second"].isin(factors)
-    places = {*factors, *items}
+    mixed = ~both & ~of_factors & pairs["first"].isin(places) & pairs["second"].isin(places)
     targets = regressions["second"].isin(places)
     return PathModel(
         group,
@@ -196,6 +201,7 @@ def _path_model(
             ]
         ),
         pairs[both],
+        pairs[mixed],
         regressions[targets],
         unexplained,
         len(all_items),
@@ -787,7 +793,7 @@ def _table(model: PathModel) -> pd.DataFrame:
     for pairs in (
         model.regressions.assign(kind="regression"),
         model.correlations,
-        model.pairs.assign(kind=_RESIDUAL),
+        pd.concat([model.pairs, model.undrawn]).assign(kind=_RESIDUAL),
     ):
         parts.append(pairs.rename(columns={"first": "from", "second": "to"}))
     rest = pd.DataFrame({"to": list(model.items), "kind": "unexplained (1 - R²)"})
@@ -848,12 +854,21 @@ def _in_words(model: PathModel) -> str:
         )
         if len(pairs)
     ]
+    if len(model.undrawn):
+        words.append(_undrawn_words(model))
     cut = (
         f" Only the first {len(model.items)} of {model.n_items} items are drawn."
         if (model.n_items > len(model.items))
         else ""
     )
     return f"{'; '.join(words)}.{cut}"
+
+
+def _undrawn_words(model: PathModel) -> str:
+    """The residual correlations of a factor and an observed outcome, which have no curve."""
+    rows = zip(model.undrawn["first"], model.undrawn["second"], model.undrawn["value"], strict=True)
+    named = name_list([f"{first} with {second} {short_number(r)}" for first, second, r in rows])
+    return f"not drawn: {_RESIDUAL} {named}"
 
 
 def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
@@ -869,6 +884,7 @@ def _drawing(model: PathModel, title: str, theme: Theme) -> Any:
             f"Standardized, n = {model.n:,}. Dashed: negative. Thicker: larger{hidden}.",
             f"Circles: factors. Boxes: items; right: unexplained share 1 − R².{arrows}",
             *([f"{_HEYWOOD}: {name_list(model.heywood)}."] if model.heywood else []),
+            *([f"N{_undrawn_words(model)[1:]}."] if len(model.undrawn) else []),
         ],
     )
     layers = _path_layers(model, layout, theme)

@@ -20,6 +20,9 @@ its options have no points."""
 OPTION_POINTS = "option_points"
 """Column that the workflow adds to ITEM_SCORES: the points of all options of the answer format, as
 text, lowest first, separated by blanks; empty where they are not known."""
+NUMERIC_FACTS = "numeric_facts"
+"""Column that the workflow adds to ITEM_SCORES with facts about people: the names of those that are
+numbers, each on a line, the same in all rows. Others are categories, even if they have digits."""
 
 
 @dataclass(frozen=True)

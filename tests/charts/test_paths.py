@@ -342,3 +342,26 @@ x9 ~ S"""
     assert "S on V " in chart.alt
     (arrows,) = drawn(chart, "from", "to", "share")
     assert {("x7", "S"), ("x7", "V"), ("S", "x9")} <= {(a["from"], a["to"]) for a in arrows}
+
+
+def test_a_factor_behind_a_factor_stays_a_circle_where_something_explains_it():
+    text = """V =~ x1 + x2
+T =~ x4 + x5 + x6
+S =~ x7 + x8
+G =~ V + T + S
+V ~ x9
+G ~ x9
+x3 ~ V
+x3 ~~ S"""
+    rows = scores("hs1939")
+    given = item_scores(rows, items=[f"x{k}" for k in range(1, 10)], subscales=["s"] * 9)
+    fitted = cfa(given, model_text=text, estimator="ml")
+    ((model,), _) = path_models(fitted)
+    assert (set(model.factors), model.higher) == ({"V", "T", "S"}, ("G",))
+    assert model.items == ("x1", "x2", "x4", "x5", "x6", "x7", "x8", "x3")
+    chart = diagram(fitted)
+    assert "4 factors" in chart.alt
+    assert "8 items" in chart.alt
+    assert "not drawn: residual correlation " in chart.alt
+    mixed = chart.table[chart.table["kind"] == "residual correlation"]
+    assert {"S", "x3"} in [set(pair) for pair in mixed[["from", "to"]].to_numpy().tolist()]

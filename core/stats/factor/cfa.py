@@ -230,10 +230,11 @@ class _Fitter:
         if not optimum.converged:
             impossible = [f"Where the search stopped: {problem}" for problem in impossible]
         tests, covariance, trouble = self._inference(optimum, df)
+        raw = raw_estimates(self.table, optimum.theta, covariance, self.ci_level)
         standardized = standardized_estimates(
             self.structure, optimum.theta, covariance, self.ci_level
         )
-        doubtful = error_problems(standardized) if optimum.converged else []
+        doubtful = error_problems(raw, standardized) if optimum.converged else []
         likelihood = self._log_likelihood(optimum)
         # a model that is not identified has fewer parameters than are counted
         compared = math.nan if NOT_IDENTIFIED in trouble else likelihood
@@ -261,7 +262,7 @@ class _Fitter:
             adjusted_bic=q * float(np.log((self.data.n + 2) / 24)) - 2 * compared,
             scaling_h0=tests.scaling_h0,
             scaling_h1=tests.scaling_h1,
-            parameters=raw_estimates(self.table, optimum.theta, covariance, self.ci_level),
+            parameters=raw,
             standardized=standardized,
             modification_indices=self._scores(modification_indices, optimum, trouble),
             release_indices=self._scores(release_indices, optimum, trouble),
@@ -488,8 +489,8 @@ def fit_cfa(
 def _prepared(
     matrices: Sequence[Floats], model: ParsedModel, missing: LikelihoodRule, names: Sequence[str]
 ) -> PreparedData:
-    """The groups ready for fitting; under full information rows that lack a covariate are out."""
-    if missing == "listwise" or not model.covariates:
+    """The groups ready for fitting; rows that lack a covariate are out under every rule."""
+    if not model.covariates:
         return prepare_groups(matrices, model.items, missing=missing, names=names)
     given = [model.items.index(name) for name in model.covariates]
     # a covariate that nobody answered is left out as an item is
@@ -500,5 +501,8 @@ def _prepared(
     if not lacking:
         return data
     covariates = name_list([model.items[k] for k in given])
-    note = f"{lacking} rows lack a covariate ({covariates}) and are left out."
+    note = (
+        f"{lacking} rows lack a covariate ({covariates}) and are left out, whatever the rule for "
+        "missing answers."
+    )
     return replace(data, n_given=data.n_given + lacking, problems=(*data.problems, note))

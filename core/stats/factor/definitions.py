@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +13,7 @@ import numpy as np
 from core.stats.inputs import Floats
 
 _LONGEST = 300  # characters
+_LABEL = re.compile(r"(?<![\w.])[^\W\d][\w.]*")  # not the e of 1e-3
 
 Value = tuple[float, Floats]
 """A number and its slopes by the free parameters, (q,)."""
@@ -54,16 +57,14 @@ class Definition:
     @property
     def names(self) -> tuple[str, ...]:
         """Labels and earlier definitions that the expression has."""
-        nodes = ast.walk(self._tree)
-        inner = {id(n.value) for n in ast.walk(self._tree) if isinstance(n, ast.Attribute)}
-        kinds = (ast.Name, ast.Attribute)
-        names = (ast.unparse(n) for n in nodes if isinstance(n, kinds) and id(n) not in inner)
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys(_LABEL.findall(self.expression)))
 
     def value(self, values: Mapping[str, Value]) -> Value:
-        """The number and its slopes, from those of the names."""
+        """The number and its slopes, from those of the names; NaN where it is infinite."""
+        stand_ins = {f"v{k}": values[name] for k, name in enumerate(self.names)}
         with np.errstate(all="ignore"):
-            return _value(self._tree, values)
+            number, slopes = _value(self._tree, stand_ins)
+        return (number, slopes) if math.isfinite(number) else (math.nan, slopes * math.nan)
 
     def renamed(self, rename: Callable[[str], str]) -> Definition:
         """The same with other names, and nothing in the expression but what is understood.
@@ -73,27 +74,16 @@ class Definition:
         >>> Definition("total", "c + 2*(a.x - b)^2").renamed(str.upper)
         Definition(name='TOTAL', expression='C + 2 * (A.X - B) ^ 2')
         """
-        text = ast.unparse(_Renaming(rename).visit(self._tree))
+        names = [rename(name) for name in self.names]
+        text = re.sub(r"\bv(\d+)\b", lambda v: names[int(v[1])], ast.unparse(self._tree))
         return Definition(rename(self.name), text.replace("**", "^"))
 
     @property
     def _tree(self) -> ast.expr:
-        return ast.parse(self.expression.strip().replace("^", "**"), mode="eval").body
-
-
-class _Renaming(ast.NodeTransformer):
-    """Puts other names into an expression."""
-
-    def __init__(self, rename: Callable[[str], str]) -> None:
-        self.rename = rename
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        """A label."""
-        return ast.Name(self.rename(node.id))
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
-        """A label with dots."""
-        return ast.Name(self.rename(ast.unparse(node)))
+        """The expression with v0, v1, ... for its names, which Python may read as words."""
+        stand_ins = {name: f"v{k}" for k, name in enumerate(self.names)}
+        text = _LABEL.sub(lambda label: stand_ins[label[0]], self.expression.strip())
+        return ast.parse(text.replace("^", "**"), mode="eval").body
 
 
 def _is_understood(node: ast.AST) -> bool:
@@ -102,7 +92,7 @@ def _is_understood(node: ast.AST) -> bool:
         return isinstance(node.value, int | float) and not isinstance(node.value, bool)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Pow):
         return not any(isinstance(n, ast.Name) for n in ast.walk(node.right))
-    allowed = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Attribute, ast.Load)
+    allowed = (ast.BinOp, ast.UnaryOp, ast.Name, ast.Load)
     signs = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.Pow, ast.UAdd, ast.USub)
     return isinstance(node, (*allowed, *signs))
 
@@ -117,7 +107,7 @@ def _value(node: ast.expr, values: Mapping[str, Value]) -> Value:
         number, slopes = _value(node.operand, values)
         return sign * number, sign * slopes
     if not isinstance(node, ast.BinOp):
-        return values[ast.unparse(node)]  # a label, which may have dots
+        return values[ast.unparse(node)]
     (u, du), (v, dv) = (tuple(map(np.asarray, _value(n, values))) for n in (node.left, node.right))
     if isinstance(node.op, ast.Add):
         return float(u + v), du + dv

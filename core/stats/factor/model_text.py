@@ -292,6 +292,8 @@ def _check_regressions(model: ParsedModel, first_mention: dict[_Key, _Place]) ->
     """Refuse what would say something twice, and predictors that measure a factor."""
     loadings = {(t.left, t.right) for t in model.terms if t.op == LOADING}
     measuring = {item for _, item in loadings} - set(model.factors)
+    explained = {right for _, right in loadings} | {t.left for t in model.regressions}
+    covarying = [{t.left, t.right} for t in model.terms if t.op == COVARIANCE and t.fixed is None]
     for term in model.regressions:
         statement = first_mention[_key(term)]
         if term.left == term.right:
@@ -305,6 +307,13 @@ def _check_regressions(model: ParsedModel, first_mention: dict[_Key, _Place]) ->
             raise statement.error(
                 f'the item "{term.right}" measures a factor, so it cannot explain something else.',
                 "Write its factor instead, or take the item off the factor.",
+            )
+        free = term.fixed is None and term.right not in explained
+        if free and {term.left, term.right} in covarying:
+            raise statement.error(
+                f"{term.left} ~~ {term.right} stands beside it. Where nothing explains "
+                f"{term.right}, the answers cannot tell the two apart.",
+                "Take one of the two out.",
             )
     for term in model.terms:
         given = set(model.covariates).intersection((term.left, term.right))

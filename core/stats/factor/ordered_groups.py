@@ -407,8 +407,14 @@ def _result(levels: OrderedLevels, fit: GroupedFit, ci_level: float) -> CfaResul
     of_table = covariance[:q, :q]
     standardized = standardized_estimates(structure, fit.theta[:q], of_table, ci_level)
     matrices = [structure.matrices(fit.theta[:q], level) for level in range(table.n_groups)]
+    raw = raw_estimates(
+        replace(table, parameters=(*table.parameters, *fit.moments.thresholds())),
+        fit.theta,
+        covariance,
+        ci_level,
+    )
     impossible = matrix_problems(matrices, table.items, table.factors, fit.answers.names)
-    doubtful = [*impossible, *(error_problems(standardized) if fit.converged else [])]
+    doubtful = [*impossible, *(error_problems(raw, standardized) if fit.converged else [])]
     if not fit.converged:
         doubtful.insert(0, _NOT_CONVERGED)
     elif fit.undetermined:
@@ -435,12 +441,7 @@ def _result(levels: OrderedLevels, fit: GroupedFit, ci_level: float) -> CfaResul
         adjusted_bic=math.nan,
         scaling_h0=math.nan,
         scaling_h1=math.nan,
-        parameters=raw_estimates(
-            replace(table, parameters=(*table.parameters, *fit.moments.thresholds())),
-            fit.theta,
-            covariance,
-            ci_level,
-        ),
+        parameters=raw,
         standardized=standardized,
         modification_indices=(),
         groups=tuple(_group(fit, matrices[level], level) for level in range(table.n_groups)),

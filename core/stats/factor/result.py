@@ -496,13 +496,18 @@ def _factor_problems(at: Matrices, factors: Sequence[str], where: str) -> list[s
     return out
 
 
-def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
-    """Standard errors too large to be believed, loadings beyond 1 or against the other items."""
+def error_problems(
+    raw: Sequence[ParameterEstimate], standardized: Sequence[ParameterEstimate]
+) -> list[str]:
+    """Errors too large to be believed, infinite values, loadings beyond 1 or against the others."""
     large = [
         _name(e)
         for e in standardized  # without intercepts, which are in units of spread
         if e.free and e.op in (LOADING, COVARIANCE, REGRESSION) and e.se > _HUGE_ERROR
     ]
+    infinite = dict.fromkeys(
+        e.left for e in (*raw, *standardized) if e.op == DEFINED and not math.isfinite(e.estimate)
+    )
     beyond = [_name(e) for e in standardized if e.op == LOADING and abs(e.estimate) > 1]
     out = []
     if large:
@@ -510,6 +515,8 @@ def error_problems(standardized: Sequence[ParameterEstimate]) -> list[str]:
             f"The standard errors of {name_list(large)} are so large that the answers give hardly "
             "any information on them; the model is probably not identified."
         )
+    if infinite:
+        out.append(f"Defined values that are no finite numbers: {name_list(list(infinite))}.")
     if beyond:
         out.append(f"Standardized loadings beyond 1: {name_list(beyond)}.")
     return [*out, *contrary_notes(standardized)]
@@ -646,7 +653,8 @@ def _defined(
         named[definition.name] = definition.value(named)
         results.append(named[definition.name])
     rows = [Parameter(0, d.name, DEFINED, d.expression, 0, math.nan) for d in table.defined]
-    errors = _roots(np.array([slope @ covariance @ slope for _, slope in results]))
+    with np.errstate(all="ignore"):  # slopes may be infinite
+        errors = _roots(np.array([slope @ covariance @ slope for _, slope in results]))
     return _estimates(rows, np.array([value for value, _ in results]), errors, ci_level)
 
 

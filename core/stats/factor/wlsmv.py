@@ -625,10 +625,11 @@ def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaR
     covariance = fit.covariance()
     thresholds = _thresholds(fit, np.diag(covariance)[q:], ci_level)
     of_parameters = covariance[:q, :q]
+    raw = raw_estimates(table, fit.theta, of_parameters, ci_level)
     standardized = standardized_estimates(fit.structure, fit.theta, of_parameters, ci_level)
     at = fit.structure.matrices(fit.theta)
     impossible = matrix_problems([at], table.items, table.factors, [""])
-    doubtful = [*_search_notes(fit), *impossible, *error_problems(standardized)]
+    doubtful = [*_search_notes(fit), *impossible, *error_problems(raw, standardized)]
     fitted = not fit.undetermined and not fit.too_few
     testable = fitted and fit.df > 0
     possible = not impossible and np.linalg.eigvalsh(fit.polychoric.correlations)[0] > 0
@@ -661,7 +662,7 @@ def _result(weighted: WeightedModel, missing: PairRule, ci_level: float) -> CfaR
         adjusted_bic=math.nan,
         scaling_h0=math.nan,
         scaling_h1=math.nan,
-        parameters=raw_estimates(table, fit.theta, of_parameters, ci_level) + thresholds,
+        parameters=raw + thresholds,
         standardized=standardized + thresholds,
         modification_indices=_weighted_modification_indices(fit),
         groups=(_group(fit),),

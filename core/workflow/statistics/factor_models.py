@@ -16,6 +16,7 @@ from core.analysis.kit.factor_models.models import (
     proposed_text,
 )
 from core.errors import DesignError, NotEnoughData
+from core.stats.inputs import name_list
 from core.workflow import saved_inputs
 from core.workflow.statistics import frames, person_facts
 from core.workflow.statistics.computing import AnalysisRequest
@@ -92,7 +93,17 @@ def apply_edit(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str
         A new factor has a name that a text cannot hold, or the model would lose its last item.
     """
     changed, sentence = _edited(text, edit, proposed)
-    editing.assignment(changed)
+    factors = {f: proposed.name(f) for own in editing.assignment(text).values() for f in own}
+    remaining = {f for own in editing.assignment(changed).values() for f in own}
+    gone = [shown for name, shown in factors.items() if name not in remaining]
+    if gone:
+        sentence += f" Factors that no item measures any longer are out: {name_list(gone)}."
+    if edit.kind == "ignore":
+        return changed, sentence
+    lost = [pair for pair in editing.regressions(text) if pair not in editing.regressions(changed)]
+    if lost:
+        pairs = [f"{proposed.name(right)} explains {proposed.name(left)}" for left, right in lost]
+        sentence += f" Regressions that are out with it: {name_list(pairs)}."
     return changed, sentence
 
 
@@ -115,8 +126,12 @@ def _edited(text: str, edit: ModelEdit, proposed: Proposal) -> tuple[str, str]:
         sentence = f"The residuals of {item} and {target} are uncorrelated."
         return editing.without_residual(text, edit.item, edit.target), sentence
     if edit.kind == "explain":
+        changed = editing.with_regression(text, edit.item, edit.target)
         sentence = f"{target} explains {item}."
-        return editing.with_regression(text, edit.item, edit.target), sentence
+        covarying = editing.without_residual(text, edit.item, edit.target) != text
+        if covarying and changed != text:
+            sentence += " Their covariance is out of the model."
+        return changed, sentence
     if edit.kind == "ignore":
         sentence = f"{target} does not explain {item}."
         return editing.without_regression(text, edit.item, edit.target), sentence

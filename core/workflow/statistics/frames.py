@@ -30,6 +30,7 @@ from core.domain.frames import (
     HIGHEST,
     ITEM_SCORES,
     LOWEST,
+    NUMERIC_FACTS,
     OPTION_COUNTS,
     OPTION_POINTS,
     PEOPLE,
@@ -282,8 +283,15 @@ def _columns_of_contexts(
 
 def _with_known_columns(workspace: Workspace, frame: pd.DataFrame) -> pd.DataFrame:
     """ITEM_SCORES or its administrations with what is known of formats and people."""
-    people = {PEOPLE: _is_of_people(workspace, frame)}
-    return frame.assign(**_format_points(workspace, frame), **people)
+    further: dict[str, Any] = {PEOPLE: _is_of_people(workspace, frame)}
+    if any(map(is_person_fact, frame.columns)):
+        codes = [str(code) for code in frame["study"].unique()]
+        facts = person_facts.known_facts(workspace.database, codes)
+        names = "\n".join(name for name, fact in facts.items() if fact.kind == "number")
+        further[NUMERIC_FACTS] = pd.Categorical.from_codes(
+            np.zeros(len(frame), np.int8), pd.Index([names])
+        )
+    return frame.assign(**_format_points(workspace, frame), **further)
 
 
 def _is_of_people(workspace: Workspace, frame: pd.DataFrame) -> Any:

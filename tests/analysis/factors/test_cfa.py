@@ -12,6 +12,7 @@ from hypothesis import given
 from core.analysis.factors.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
 from core.analysis.kit.factor_models.groups import UNIT_CHANGED
 from core.analysis.kit.factor_models.models import proposed_text, written_model
+from core.domain.frames import NUMERIC_FACTS
 from core.errors import NotEnoughData, UserError
 from core.progress import Cancelled, watch
 from core.stats.factor.cfa import fit_cfa
@@ -470,6 +471,44 @@ def test_costly_gaps_are_told_with_the_estimator_that_keeps_their_rows():
     assert told(estimator="ml") == []
 
 
+def with_fact(values, kind):
+    """The schools with a fact about each pupil, a number or a category."""
+    frame = schools()
+    numbers = pd.factorize(frame["administration"])[0]
+    facts = np.resize(np.array(values, dtype=object), numbers.max() + 1)
+    named = {"person.v": pd.Categorical(facts[numbers]), NUMERIC_FACTS: ""}
+    return frame.assign(**named | ({NUMERIC_FACTS: "person.v"} if kind == "number" else {}))
+
+
+BY_FACT = "F =~ x1 + x2 + x3\nF ~ person.v"
+
+
+def test_people_without_a_covariate_are_no_gaps_in_the_answers():
+    frame = with_fact(["1.5", "2", "4", "3", ""], "number")  # a fifth, 60 of 301, has none
+    for missing in ("listwise", "available"):
+        result = cfa(frame, estimator="mlr", missing=missing, model_text=BY_FACT)
+        assert any("60 rows lack a covariate (person.v)" in n for n in result.cautions)
+        assert not any("Gaps in the answers" in n for n in result.cautions)
+        fit = result.tables[0].frame
+        assert (fit["n"].tolist(), fit["incomplete"].tolist()) == ([241], [0])
+
+
+def test_codes_of_a_category_are_no_numbers():
+    result = cfa(with_fact(["1", "2"], "category"), estimator="ml", model_text=BY_FACT)
+    assert any("person.v as covariate: 0 is 1, 1 is 2" in note for note in result.notes)
+    with pytest.raises(NotEnoughData, match="3 categories"):
+        cfa(with_fact(["1", "2", "3"], "category"), model_text=BY_FACT)
+    amounts = cfa(with_fact(["1", "2", "3"], "number"), estimator="ml", model_text=BY_FACT)
+    assert not any("as covariate" in note for note in amounts.notes)
+
+
+def test_an_infinite_number_of_a_person_counts_as_none():
+    values = [str(k % 7) for k in range(300)] + ["inf"]
+    result = cfa(with_fact(values, "number"), estimator="ml", model_text=BY_FACT)
+    assert any("1 value of person.v is no finite number" in note for note in result.notes)
+    assert result.tables[0].frame["n"].tolist() == [300]
+
+
 def test_a_constant_item_is_taken_out_of_the_text_and_the_model_shows_it():
     values = scores("hs1939").copy()
     values[:, 1] = 3
@@ -597,6 +636,30 @@ def test_few_rows_have_a_caution_on_the_intervals_of_regressions():
     assert any("intervals of regressions are too short" in caution for caution in cautions)
     cautions = cfa(schools(), estimator="mlr", model_text=CHAIN).cautions
     assert not any("too short" in caution for caution in cautions)
+
+
+def test_an_outcome_that_measures_a_factor_names_it_beside_the_predictors():
+    text = "visual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6\nspeed =~ x7 + x8\n"
+    text += "top =~ visual + textual + speed\nx1 ~ x9\nvisual ~ x9\ntop ~ x9"
+    result = cfa(schools(), estimator="ml", model_text=text)
+    rows = next(one.frame for one in result.tables if one.name == "outcomes").set_index("outcome")
+    assert rows["remark"].to_dict() == {
+        "x1": "Also explained by visual, which it measures.",
+        "visual": "Also explained by top, which it measures.",
+        "top": "",
+    }
+
+
+def test_a_fixed_or_undefined_coefficient_is_no_finding():
+    # x7 explains both, so the covariance of the residuals cannot be told from the regression
+    text = "visual =~ x1 + x2 + x3\ntextual =~ x4 + x5 + x6\nvisual ~ x7 + 0*x9\n"
+    text += "textual ~ visual + x7\ntextual ~~ visual"
+    result = cfa(schools(), estimator="ml", model_text=text)
+    (answer,) = analyses.by_name("cfa").answer(result)
+    assert "the coefficient of visual for textual (" in answer.sentence
+    assert "has no defined interval" in answer.sentence
+    assert "the coefficient of x9 for visual is held at 0.00" in answer.sentence
+    assert "no clear relation" not in answer.sentence
 
 
 def test_a_model_without_regressions_has_no_tables_of_them():

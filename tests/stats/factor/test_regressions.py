@@ -221,12 +221,16 @@ def test_ordered_answers_take_no_observed_covariate():
         ("F ~ y\ny ~~ y", "are those of the answers"),
         ("F ~ y\ny ~ 1", "are those of the answers"),
         ("F ~ y\ny ~~ z", "are those of the answers"),
+        ("F ~~ G\nF ~ G", "F ~~ G stands beside it"),
+        ("y ~ F + z\nF ~~ y", "y ~~ F stands beside it"),
         ("y ~ F\nx1 ~~ y", "joins an item and a factor"),
         ("F ~ a*G\neffect := a*b", '"b" is not the label'),
         ("F ~ a*G\nF := a", '"F" is the name of something else'),
         ("F ~ a*G\neffect := exp(a)", "joined by + - * / ^"),
         ("F ~ a*G\neffect := a**a", "joined by + - * / ^"),
         ("F ~ a*G\neffect := 2*3", "no label"),
+        ("F ~ a*G\neffect := a if a", "joined by + - * / ^"),
+        ("F ~ a*G\neffect := (a).b", "joined by + - * / ^"),
         ("F ~ a*G\neffect :=", "joined by + - * / ^"),
         ("F ~ a*G\neffect := a*__import__('os')", "joined by + - * / ^"),
     ],
@@ -239,6 +243,11 @@ def test_an_impossible_regression_or_definition_is_refused_with_its_line(line, p
     assert "in line " in refusal.value.problem
 
 
+@pytest.mark.parametrize("lines", ["F ~~ 0*G\nF ~ G", "F ~~ G\nF ~ 0*G", "F ~~ G\nF ~ G\nG ~ y"])
+def test_a_covariance_beside_a_regression_stays_where_one_is_fixed_or_another_name_explains(lines):
+    assert parse_model(f"F =~ x1 + x2 + x3\nG =~ x4 + x5 + x6\n{lines}").regressions
+
+
 def test_definitions_are_computed_by_the_rules_of_arithmetic():
     rows, items = answers("hs1939")
     text = "V =~ x4 + a*x5 + b*x6\nm := (a + b)/2 - -1^2\nd := 2*m - 3e-1"
@@ -248,6 +257,30 @@ def test_definitions_are_computed_by_the_rules_of_arithmetic():
     assert values["m"].estimate == pytest.approx((a + b) / 2 + 1)
     assert values["d"].estimate == pytest.approx(a + b + 2 - 0.3)
     assert values["d"].se == pytest.approx(2 * values["m"].se)
+
+
+@pytest.mark.parametrize("label", ["a.b", "lambda", "in", "True", "\u00b5", "\ufb01", "v1", "e"])
+def test_a_definition_takes_every_label_that_a_parameter_takes(label):
+    text = f"F =~ x1 + x2 + x3\nG =~ x4 + r*x5\nF ~ {label}*G\ni := 2e0*r^2 - {label}*r/.5"
+    (value,) = parse_model(text).defined
+    slopes = dict(zip((label, "r"), np.eye(2), strict=True))
+    number, by_each = value.value({label: (3.0, slopes[label]), "r": (2.0, slopes["r"])})
+    # by hand: 2 * 4 - 3 * 2 * 2, whose slopes are -2 r by the label and 4 r - 2 label by r
+    assert (number, by_each.tolist()) == (-4.0, [-4.0, 2.0])
+    assert set(value.names) == {label, "r"}
+    renamed = value.renamed(lambda name: f"n_{name}")
+    assert (renamed.problem, set(renamed.names)) == ("", {f"n_{label}", "n_r"})
+
+
+@pytest.mark.parametrize("expression", ["p/0", "p*9^9^9^9", "p*1e400"])
+@pytest.mark.filterwarnings("error")
+def test_an_infinite_value_is_undefined_and_named(expression):
+    rows, items = answers("hs1939")
+    ours = fit_cfa(rows, items, f"V =~ x4 + p*x5 + x6\nm := {expression}\nd := 2*m")
+    values = {e.left: e for e in ours.parameters if e.op == ":="}
+    assert np.isnan([values[name].estimate for name in "md"]).all()
+    assert np.isnan([values[name].se for name in "md"]).all()
+    assert any("no finite numbers: m, d" in problem for problem in ours.problems)
 
 
 def test_a_model_of_covariates_alone_is_refused():

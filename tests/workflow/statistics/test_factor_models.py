@@ -1,79 +1,34 @@
-"""Edited factor models: compared with the bank's over the same answers, and parameters freed."""
+"""Edits of factor models and the sentences on them."""
 
-from __future__ import annotations
+from core.workflow.statistics.factor_models import ModelEdit, Proposal, apply_edit
 
-import pytest
-
-from core.analysis.factors.cfa_comparison.change import model_changes
-from core.analysis.kit.factor_models import editing
-from core.errors import DesignError
-from core.workflow.opening import open_workspace
-from core.workflow.runs import control
-from core.workflow.statistics import analyses, computing, factor_models
-from core.workflow.statistics.computing import AnalysisRequest
-from tests.workflow.studies import freeze, simulated
-
-OPTIONS = {"by": ("respondent",), "model": "subscales", "estimator": "automatic", "ci_level": 0.95}
+TEXT = "F =~ d + e + k\nG =~ a\nF ~ G\nk ~ w"
 
 
-@pytest.fixture(scope="module")
-def collected(tmp_path_factory):
-    found = open_workspace(tmp_path_factory.mktemp("models") / "shared.duckdb")
-    freeze(found, simulated(seed=3), n_personas=60)
-    control.start(found, "study")
-    control.wait(found, "study", every_s=0.02)
-    yield found
-    found.close()
+def edited(text, *edit):
+    """The text after an edit and the sentence on it, where G is called General."""
+    return apply_edit(text, ModelEdit(*edit), Proposal(text, {"G": "General"}))
 
 
-def request_for(text, **more):
-    return AnalysisRequest("cfa", ("study",), {**OPTIONS, "model_text": text}, **more)
+def test_the_last_item_of_a_factor_takes_the_factor_and_its_regressions_with_it():
+    changed, sentence = edited(TEXT, "take_off", "a", "G")
+    assert changed.split("\n")[0] == "F =~ d + e + k"
+    assert "F ~ G" not in changed
+    assert sentence.startswith("a is out of the model.")
+    assert "are out: General." in sentence
+    assert "out with it: General explains F." in sentence
+    _, moved = edited(TEXT, "move", "a", "G", "F")
+    assert "General explains F." in moved
 
 
-def test_an_edited_model_is_compared_over_the_answers_it_is_fitted_to(collected):
-    bank = factor_models.proposal(collected, ["study"], "subscales")
-    edited = editing.with_cross_loading(bank.text, "nature_01", "technology")
-    where = {"context": [f"p{n:04}" for n in range(1, 51)]}
-    asked = factor_models.comparison_with_bank(request_for(edited, where=where), bank)
-    computation = computing.computation_of(collected, asked)
-    assert computation.wait(30)
-    (change,) = model_changes(computation.value())
-    fitted = computing.computation_of(collected, request_for(edited, where=where))
-    assert fitted.wait(30)
-    fit = fitted.value().tables[0].frame.iloc[0]
-    assert fit["n"] == 50
-    assert (change.edited.chi2, change.edited.cfi) == (fit["chi2_scaled"], fit["cfi_robust"])
-    assert change.edited_bic == fit["bic"]
-    assert (change.df, change.is_tested) == (1, True)
-    again = computing.computation_of(collected, asked)
-    assert again is computation  # not computed twice
+def test_an_item_takes_its_regressions_with_it():
+    _, sentence = edited(TEXT, "take_off", "k", "F")
+    assert sentence == "k is out of the model. Regressions that are out with it: w explains k."
+    assert edited(TEXT, "take_off", "d", "F")[1] == "d is out of the model."
+    assert edited(TEXT, "ignore", "k", "", "w")[1] == "w does not explain k."
 
 
-def test_without_an_edit_nothing_is_compared(collected):
-    bank = factor_models.proposal(collected, ["study"], "subscales")
-    assert factor_models.comparison_with_bank(request_for("  \n"), bank) is None
-
-
-@pytest.mark.parametrize("kind", ["loading", "covariance"])
-def test_the_row_of_a_modification_index_is_an_edit(collected, kind):
-    bank = factor_models.proposal(collected, ["study"], "subscales")
-    moved = editing.move_item(bank.text, "nature_01", "nature", "technology")
-    options = {**OPTIONS, "model_text": moved}
-    result = analyses.run(collected, "cfa", ["study"], options, {})
-    rows = next(t for t in result.tables if t.name == "modification_indices").frame
-    before = result.tables[0].frame.iloc[0]
-    row = rows[rows["parameter"] == kind].iloc[0]
-    freed = factor_models.free_parameter(moved, kind, row["left"], row["right"])
-    after = analyses.run(collected, "cfa", ["study"], {**options, "model_text": freed}, {})
-    fit = after.tables[0].frame.iloc[0]
-    assert fit["df"] == before["df"] - 1
-    # The index is about the fall of χ² (Sörbom, 1989), less of a large one.
-    assert before["chi2"] - fit["chi2"] > 0.7 * row["index"] > 3
-    with pytest.raises(DesignError, match="One press cannot free"):
-        factor_models.free_parameter(freed, kind, row["left"], row["right"])
-
-
-def test_one_press_frees_no_variance(collected):
-    bank = factor_models.proposal(collected, ["study"], "subscales")
-    with pytest.raises(DesignError, match="One press cannot free"):
-        factor_models.free_parameter(bank.text, "variance", "nature", "nature")
+def test_a_regression_that_replaces_a_covariance_says_so():
+    changed, sentence = edited("F =~ a + b\nG =~ c + d\nF ~~ G", "explain", "G", "", "F")
+    assert changed == "F =~ a + b\nG =~ c + d\nG ~ F"
+    assert sentence == "F explains General. Their covariance is out of the model."

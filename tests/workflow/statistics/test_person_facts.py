@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 from core import __main__ as command_line
+from core.domain.frames import NUMERIC_FACTS
 from core.domain.people import PersonFact, bands, proposed_cuts, wanted_range
 from core.domain.study import Context, Design
 from core.errors import NotEnoughData, UserError
@@ -182,6 +183,15 @@ def test_facts_are_covariates_of_a_factor_model(made):
     filled = analyses.run(made, "cfa", ["s"], {**options, "missing": "available"}, {})
     assert filled.tables[0].frame["n"].tolist() == [237]
     assert any("3 rows lack a covariate (person.gender" in n for n in filled.cautions)
+
+
+def test_scores_name_the_facts_that_are_numbers(made):
+    facts = ("person.age", "person.education")
+    scores = frames.item_scores(made, ["s"], {}, facts)
+    assert scores[NUMERIC_FACTS].unique().tolist() == ["person.age"]
+    wide = frames.wide_scores(made, ["s"], {}, facts)
+    assert wide.administrations[NUMERIC_FACTS].unique().tolist() == ["person.age"]
+    assert NUMERIC_FACTS not in frames.item_scores(made, ["s"], {})
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
@@ -197,12 +198,18 @@ def _regression_sentence(rows: Sequence[sentences.TableRow]) -> str:
     parts = []
     for row in rows:
         low, high = row["standardized_low"], row["standardized_high"]
-        side = sentences.side_of_interval(low, high)
-        parts.append(
-            f"{row['outcome']} {directions[side]} {row['predictor']} "
-            f"({sentences.coefficient_text(row['standardized'])}"
-            f"{sentences.interval_text(low, high)})"
-        )
+        size = sentences.coefficient_text(row["standardized"])
+        regression = f"the coefficient of {row['predictor']} for {row['outcome']}"
+        if row["se"] == 0:
+            parts.append(f"{regression} is held at {sentences.decimal_text(row['estimate'])}")
+        elif math.isnan(row["standardized"]):
+            parts.append(f"{regression} is undefined")
+        elif math.isnan(low) or math.isnan(high):
+            parts.append(f"{regression} ({size}) has no defined interval")
+        else:
+            side = directions[sentences.side_of_interval(low, high)]
+            interval = sentences.interval_text(low, high)
+            parts.append(f"{row['outcome']} {side} {row['predictor']} ({size}{interval})")
     if not parts:
         return ""
     return f" Standardized regressions: {sentences.join_parts(parts, 'regressions')}"
@@ -365,7 +372,7 @@ def cfa(
         if fit and fit.n < _ENOUGH_FOR_REGRESSIONS and fit.has_regressions:
             findings.caution(fitted.prepared.name, _SHORT_INTERVALS)
     modeled = [group for group in prepared.groups if group.model]
-    counts = [incomplete_administrations(group.scores) for group in modeled]
+    counts = [incomplete_administrations(group.explained_scores) for group in modeled]
     n, lost = (sum(of_groups) for of_groups in zip(*counts, strict=True))
     if missing_rule(how) == "listwise" and lost > COSTLY_SHARE * n:
         findings.cautions.append(

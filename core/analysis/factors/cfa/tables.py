@@ -33,6 +33,7 @@ from core.domain.tables import (
     number,
     p_value,
     point_estimate,
+    remark,
 )
 from core.stats.factor.model import COVARIANCE, DEFINED, LOADING, REGRESSION
 from core.stats.factor.model_text import parse_model
@@ -42,7 +43,7 @@ from core.stats.factor.result import (
     correlations_of_covariance,
 )
 from core.stats.factor.wlsmv import THRESHOLD
-from core.stats.inputs import Floats
+from core.stats.inputs import Floats, name_list
 
 
 def _ends(name: str, title: str, unit: Unit, what: str, of: str) -> tuple[Column, Column]:
@@ -167,16 +168,18 @@ _REGRESSIONS = TableSpec(
 )
 _OUTCOMES = TableSpec(
     "outcomes",
-    "What the predictors explain",
+    "What explains the outcomes",
     (
         key("outcome", "Outcome", "As in the table of regressions."),
         number(
             "r_squared",
             "R²",
             "proportion",
-            "Share of the variance of the outcome that its predictors explain: 1 - residual "
-            "variance / variance; of a factor free of the error of its items. Bollen (1989).",
+            "Share of the variance of the outcome that its predictors and the factors it measures "
+            "explain together: 1 - residual variance / variance; of a factor free of the error of "
+            "its items. Bollen (1989).",
         ),
+        remark("The factors it measures, which explain a part of it beside the predictors."),
     ),
     "Loadings",
 )
@@ -385,7 +388,7 @@ def _fit_table(
             fitted.group,
             **size,
             dropped=len(prepared.matrix.scores) - size["n"],
-            incomplete=incomplete_administrations(prepared.scores)[1],
+            incomplete=incomplete_administrations(prepared.answers)[1],
             **model_fit.fit_cells(fitted.fit, estimator, model.name if model else str),
         )
     return rows.table()
@@ -458,11 +461,17 @@ def _regressions(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
 
 
 def _outcomes(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
-    """How much of each outcome its predictors explain."""
+    """How much of each outcome its predictors and the factors it measures explain."""
     r_squared = dict(zip(fit.items, fit.groups[0].r_squared.tolist(), strict=True))
     for outcome in dict.fromkeys(e.left for e in fit.parameters if e.op == REGRESSION):
         share = fit.groups[0].outcomes.get(outcome, r_squared.get(outcome, np.nan))
-        yield {"outcome": model.name(outcome), "r_squared": share}
+        measured = [e.left for e in fit.parameters if (e.op, e.right) == (LOADING, outcome)]
+        factors = name_list([model.name(factor) for factor in measured])
+        yield {
+            "outcome": model.name(outcome),
+            "r_squared": share,
+            "remark": f"Also explained by {factors}, which it measures." if measured else "",
+        }
 
 
 def _defined(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:

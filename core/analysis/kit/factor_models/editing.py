@@ -309,6 +309,8 @@ def regressions(text: str) -> tuple[tuple[str, str], ...]:
 def with_regression(text: str, outcome: str, predictor: str) -> str:
     """The text in which a factor or item explains another; one that says so already stays.
 
+    A covariance of the two goes, because the answers cannot tell it from the regression.
+
     Raises
     ------
     ModelTextError
@@ -316,7 +318,8 @@ def with_regression(text: str, outcome: str, predictor: str) -> str:
     """
     if (outcome, predictor) in regressions(text):
         return text
-    changed = _with_line(text, f"{outcome} {REGRESSION} {predictor}")
+    changed = without_residual(text, outcome, predictor)
+    changed = _with_line(changed, f"{outcome} {REGRESSION} {predictor}")
     parse_model(changed)
     return changed
 

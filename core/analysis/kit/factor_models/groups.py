@@ -44,6 +44,8 @@ from core.analysis.kit.matrices import (
 )
 from core.analysis.kit.rows import Floats, administrations_of
 from core.domain.factors import is_person_fact
+from core.domain.frames import NUMERIC_FACTS
+from core.domain.numbers import count_text
 from core.domain.results import ResultTable
 from core.domain.tables import TableRows, TableSpec, count, key, number, p_value, remark, text
 from core.domain.wide_scores import ItemScores
@@ -209,6 +211,19 @@ class PreparedGroup:
         return n_scores_used(self.scores[known][:, ~is_fact], missing)
 
     @property
+    def answers(self) -> Floats:
+        """The scores without the columns of facts about people."""
+        facts = [k for k, name in enumerate(self.item_names) if is_person_fact(name)]
+        return np.delete(self.scores, facts, axis=1)
+
+    @property
+    def explained_scores(self) -> Floats:
+        """Scores without covariates, of the rows that have all of these, as every rule needs."""
+        covariates = parse_model(self.model.text).covariates if self.model else ()
+        given = np.isin(self.model.items if self.model else (), covariates)
+        return self.scores[np.isfinite(self.scores[:, given]).all(axis=1)][:, ~given]
+
+    @property
     def offered(self) -> tuple[Offered, ...] | None:
         """Options of the columns, where there is a model and the matrix knows them."""
         if not self.matrix.options:
@@ -305,7 +320,8 @@ def fact_values(
     -------
     tuple
         Numbers as they are, and 0 and 1 for two categories in their order; NaN for no value. Notes
-        say which category is which.
+        say which category is which, and how many values are no finite number. Codes of a category
+        are no numbers; only where the frame does not say what kind a fact is, its values decide.
 
     Raises
     ------
@@ -322,13 +338,24 @@ def fact_values(
         texts = column.astype(str)
         texts = texts.where(texts != "")
         numbers = pd.to_numeric(texts, errors="coerce")
-        if not numbers[texts.notna()].notna().all():
+        is_number = bool(numbers[texts.notna()].notna().all())
+        if NUMERIC_FACTS in asked:
+            is_number = name in str(asked[NUMERIC_FACTS].iloc[0]).split("\n")
+        if is_number:
+            numbers = numbers.where(np.isfinite(numbers))
+            n_infinite = int((texts.notna() & numbers.isna()).sum())
+            if n_infinite:
+                be = "is" if n_infinite == 1 else "are"
+                values_text = count_text(n_infinite, "value")
+                notes.append(f"{values_text} of {name} {be} no finite number and count as none.")
+        else:
             ordered = [str(level) for level in column.astype("category").cat.categories]
             levels = [level for level in ordered if level in set(texts.dropna())]
             if len(levels) > 2:
                 raise NotEnoughData(
                     f"{name} has {len(levels)} categories, and a covariate is a number or has two.",
-                    "Filter the answers to two of them, or fit the model separately for each.",
+                    "Filter the answers to two of them, or fit the model separately for each. If "
+                    "its codes are amounts, make it a number among the facts about the people.",
                 )
             numbers = texts.map({level: float(place) for place, level in enumerate(levels)})
             coded = ", ".join(f"{place} is {level}" for place, level in enumerate(levels))

@@ -244,6 +244,11 @@ def test_a_regression_is_added_once_and_taken_back():
         with_regression(longer, "F", "G")
 
 
+def test_a_regression_takes_the_covariance_of_the_two_out():
+    text = "F =~ a + b\nG =~ c + d\nF ~~ G\nF ~~ F"
+    assert with_regression(text, "G", "F") == "F =~ a + b\nG =~ c + d\nF ~~ F\nG ~ F"
+
+
 def test_a_label_that_a_definition_needs_stays():
     text = "F =~ a + b\nG =~ c + d\nG ~ p*F\ntwice := 2*p"
     with pytest.raises(ModelTextError, match='"p" is not the label'):
