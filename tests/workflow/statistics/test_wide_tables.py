@@ -120,7 +120,7 @@ def test_repetitions_are_counted_together_where_memory_is_too_little_for_each_an
     monkeypatch.setenv("INKBLOT_MEMORY", memory)  # 107 rows
     frame = frames.load_frame(study, analyses.by_name("cross_language"), ["wide"], {}, {})
     assert ("repetition" not in frame) == together
-    options = {"compare": "model", "repeats": "repetitions"}
+    options = {"compare": "model", "errors_over": "repetitions"}
     result = analyses.run(study, "cross_language", ["wide"], options, {})
     remarks = next(table.frame for table in result.tables if table.name == "correlations")["remark"]
     assert remarks.str.contains("counted together").all() == together
