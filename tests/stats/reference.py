@@ -13,6 +13,32 @@ from core.stats.inputs import Floats
 
 _GOLDEN = Path(__file__).parent / "golden"
 
+# What lavaan calls the numbers of a fit: those of each version of the test, and of the whole.
+INDICES = {
+    "chisq": "chi2",
+    "df": "df",
+    "pvalue": "p",
+    "baseline.chisq": "baseline_chi2",
+    "baseline.df": "baseline_df",
+    "cfi": "cfi",
+    "tli": "tli",
+    "rmsea": "rmsea",
+    "rmsea.ci.lower": "rmsea_low",
+    "rmsea.ci.upper": "rmsea_high",
+    "rmsea.pvalue": "rmsea_p_close",
+}
+WHOLE = {
+    "npar": "n_free",
+    "ntotal": "n",
+    "srmr": "srmr",
+    "logl": "log_likelihood",
+    "aic": "aic",
+    "bic": "bic",
+    "bic2": "adjusted_bic",
+    "scaling.factor.h0": "scaling_h0",
+    "scaling.factor.h1": "scaling_h1",
+}
+
 
 def expected(name: str) -> dict[str, Any]:
     """Content of golden/<name>.json."""

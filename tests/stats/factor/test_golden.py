@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from core.stats.factor.cfa import fit_cfa
-from tests.stats.reference import expected, scores
+from tests.stats.reference import INDICES, WHOLE, expected, scores
 
 INDEX, LOADING, MODIFICATION, ERROR = 5e-6, 5e-5, 5e-4, 1e-5
 ITEMS = {
@@ -27,30 +27,9 @@ FITS = [
     ("heywood6", "MLR_listwise"),
 ]
 NAMES = {
-    "chisq": "chi2",
-    "df": "df",
-    "pvalue": "p",
-    "baseline.chisq": "baseline_chi2",
-    "baseline.df": "baseline_df",
-    "cfi": "cfi",
-    "tli": "tli",
-    "rmsea": "rmsea",
-    "rmsea.ci.lower": "rmsea_low",
-    "rmsea.ci.upper": "rmsea_high",
-    "rmsea.pvalue": "rmsea_p_close",
+    **INDICES,
     "chisq.scaling.factor": "scaling_factor",
     "baseline.chisq.scaling.factor": "baseline_scaling_factor",
-}
-WHOLE = {
-    "npar": "n_free",
-    "ntotal": "n",
-    "srmr": "srmr",
-    "logl": "log_likelihood",
-    "aic": "aic",
-    "bic": "bic",
-    "bic2": "adjusted_bic",
-    "scaling.factor.h0": "scaling_h0",
-    "scaling.factor.h1": "scaling_h1",
 }
 
 

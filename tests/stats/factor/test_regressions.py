@@ -8,34 +8,10 @@ from core.stats.factor.cfa import fit_cfa
 from core.stats.factor.comparison import compare_models
 from core.stats.factor.model_text import ModelTextError, parse_model
 from core.stats.factor.wlsmv import fit_wlsmv
-from tests.stats.reference import compare_wlsmv, expected, scores
+from tests.stats.reference import INDICES, WHOLE, compare_wlsmv, expected, scores
 
 GOLDEN = expected("regressions_lavaan")
 SIZE = 1e-4  # of a number, where lavaan's own search ends
-INDICES = {
-    "chisq": "chi2",
-    "df": "df",
-    "pvalue": "p",
-    "baseline.chisq": "baseline_chi2",
-    "baseline.df": "baseline_df",
-    "cfi": "cfi",
-    "tli": "tli",
-    "rmsea": "rmsea",
-    "rmsea.ci.lower": "rmsea_low",
-    "rmsea.ci.upper": "rmsea_high",
-    "rmsea.pvalue": "rmsea_p_close",
-}
-WHOLE = {
-    "npar": "n_free",
-    "ntotal": "n",
-    "srmr": "srmr",
-    "logl": "log_likelihood",
-    "aic": "aic",
-    "bic": "bic",
-    "bic2": "adjusted_bic",
-    "scaling.factor.h0": "scaling_h0",
-    "scaling.factor.h1": "scaling_h1",
-}
 
 
 def answers(name):

@@ -52,6 +52,14 @@ def _ends(name: str, title: str, unit: Unit, what: str, of: str) -> tuple[Column
     return replace(low, help=f"{what} - z SE."), replace(high, help=f"{what} + z SE.")
 
 
+def _errors_of_standardized(unit: Unit, what: str, source: str = "") -> tuple[Column, ...]:
+    """The standard error of a standardized estimate and the ends of its interval."""
+    return (
+        number("standardized_se", "SE of standardized", unit, f"By the delta method{source}."),
+        *_ends("standardized", f"Standardized {LEVEL}", unit, what, "standardized"),
+    )
+
+
 _FACTOR_PAIR = (
     key("factor_1", "Factor", "As in the model."),
     key("factor_2", "Other factor", "As in the model."),
@@ -84,19 +92,7 @@ _LOADINGS = TableSpec(
             "With factor and item of variance "
             "1; its square is a share of variance if the item has one factor.",
         ),
-        number(
-            "standardized_se",
-            "SE of standardized",
-            "correlation",
-            "By the delta method; Rosseel (2012).",
-        ),
-        *_ends(
-            "standardized",
-            f"Standardized {LEVEL}",
-            "correlation",
-            "Standardized loading",
-            "standardized",
-        ),
+        *_errors_of_standardized("correlation", "Standardized loading", "; Rosseel (2012)"),
     ),
     "Loadings",
 )
@@ -148,14 +144,7 @@ _REGRESSIONS = TableSpec(
             "With outcome and predictor of variance 1 (std.all of lavaan). Of a predictor of two "
             "values it depends on their shares.",
         ),
-        number("standardized_se", "SE of standardized", "correlation", "By the delta method."),
-        *_ends(
-            "standardized",
-            f"Standardized {LEVEL}",
-            "correlation",
-            "Standardized coefficient",
-            "standardized",
-        ),
+        *_errors_of_standardized("correlation", "Standardized coefficient"),
         number(
             "per_unit",
             "Per unit",
@@ -200,8 +189,7 @@ _DEFINED = TableSpec(
             "points",
             "The same from standardized estimates.",
         ),
-        number("standardized_se", "SE of standardized", "points", "By the delta method."),
-        *_ends("standardized", f"Standardized {LEVEL}", "points", "Standardized", "standardized"),
+        *_errors_of_standardized("points", "Standardized"),
     ),
     "Loadings",
 )
