@@ -85,10 +85,14 @@ class Case:
         tables = {table.name: table for table in result.tables}
         for column, truth in self.truths.items():
             table, name = column.split(".")
-            outcomes: Outcomes = Counter()
+            adjusted = _is_adjusted(tables[table], name)
+            families: dict[tuple[Any, ...], Outcomes] = {}
             for row, kind, outcome in _outcomes(tables[table], name, truth):
+                family = tuple(row.get(factor) for factor in self.options.get("by", ()))
+                outcomes = families.setdefault(family, Counter())
                 outcomes[column, str(row.get(self.apart, "")), kind, outcome] += 1
-            count += _families(outcomes) if _is_adjusted(tables[table], name) else outcomes
+            for outcomes in families.values():
+                count += _families(outcomes) if adjusted else outcomes
         return count
 
 

@@ -125,7 +125,9 @@ def _of_groups(groups: TwoGroups) -> Iterator[Case]:
         compared,
         apart="test",
     )
-    tests = ("steps.p", "steps.p_scaled", "steps.p_difference", "releases.p")
+    tests = ("steps.p", "steps.p_scaled", "steps.p_difference", "releases.p_adjusted")
+    if groups.people < max(100, 20 * groups.items):
+        tests = ("steps.p_few_rows", "steps.p_few_rows_difference", "releases.p_adjusted")
     yield Case(
         groups.title,
         "invariance",

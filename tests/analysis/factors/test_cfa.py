@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
+from scipy import stats
 
 from core.analysis.factors.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
 from core.analysis.kit.factor_models.groups import UNIT_CHANGED
@@ -633,9 +634,32 @@ def test_regressions_have_tables_and_a_sentence_with_lavaans_numbers(tmp_path):
 def test_few_rows_have_a_caution_on_the_intervals_of_regressions():
     few = item_scores(scores("hs1939")[:99], items=HS, subscales=HS_SUBSCALES)
     cautions = cfa(few, estimator="mlr", model_text=CHAIN).cautions
-    assert any("intervals of regressions are too short" in caution for caution in cautions)
+    assert any("intervals of regressions" in caution for caution in cautions)
     cautions = cfa(schools(), estimator="mlr", model_text=CHAIN).cautions
     assert not any("too short" in caution for caution in cautions)
+
+
+def test_few_rows_have_their_own_p_and_intervals():
+    few = {n: item_scores(scores("hs1939")[:n], items=HS, subscales=HS_SUBSCALES) for n in (15, 60)}
+    tables = {n: cfa(rows, estimator="ml", missing="listwise").tables for n, rows in few.items()}
+    fits = {n: next(t.frame for t in of_n if t.name == "fit").loc[0] for n, of_n in tables.items()}
+    fit = fits[60]
+    factor = 1 - (2.381 + 0.361 * 9 + 0.006 * 21) / 60
+    assert fit["p_few_rows"] == pytest.approx(stats.chi2.sf(fit["chi2"] * factor, 24), rel=1e-9)
+    row = next(t.frame for t in tables[60] if t.name == "loadings").loc[1]
+    half = stats.t.ppf(0.975, 59) * np.array([row["se"], row["standardized_se"]])
+    assert row["ci_low"] == pytest.approx(row["estimate"] - half[0])
+    z = np.arctanh(row["standardized"]) - half[1] / (1 - row["standardized"] ** 2)
+    assert row["standardized_low"] == pytest.approx(np.tanh(z))
+    fewest = next(t.frame for t in tables[15] if t.name == "loadings")
+    assert fewest.loc[fewest["se"] > 0, "ci_low"].isna().all()
+    assert (
+        "corrected for few rows"
+        in analyses.by_name("cfa")
+        .answer(cfa(few[60], estimator="ml", missing="listwise"))[0]
+        .sentence
+    )
+    assert np.isnan(cfa(schools(), estimator="ml").tables[0].frame["p_few_rows"][0])
 
 
 def test_an_outcome_that_measures_a_factor_names_it_beside_the_predictors():

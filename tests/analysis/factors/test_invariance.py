@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from core.analysis.factors.invariance.analysis import invariance
 from core.analysis.kit.sentences import KEYING_STEP
@@ -92,6 +93,31 @@ def test_answers_that_are_invariant_pass_every_step():
     steps = frames(invariance(two_languages()))["steps"]
     assert (steps["p_difference"][1:] > 0.01).all()
     assert (steps["version"][1:] == "robust").all()
+
+
+def test_few_people_of_a_level_have_a_p_of_their_own_which_the_sentence_takes():
+    result = invariance(two_languages(60), estimator="ml")
+    steps = frames(result)["steps"]
+    scalar = steps.loc[2]
+    free = 5 * 6 / 2 - scalar["df"] / 2
+    factor = 1 - (2.381 + 0.361 * 5 + 0.006 * free) / 60
+    of_step = stats.chi2.sf(scalar["chi2"] * factor, scalar["df"])
+    of_change = stats.chi2.sf(scalar["chi2_difference"] * factor, scalar["df_difference"])
+    assert scalar["p_few_rows"] == pytest.approx(of_step)
+    assert scalar["p_few_rows_difference"] == pytest.approx(of_change)
+    many = frames(invariance(two_languages(), estimator="ml"))["steps"]
+    assert many[["p_few_rows", "p_few_rows_difference"]].isna().all(axis=None)
+
+
+def test_what_stands_against_equality_is_adjusted_for_all_that_could_be_free():
+    releases = frames(invariance(two_languages(100), estimator="ml"))["releases"]
+    strict = releases.query("step == 'strict'")
+    # of 2 levels, 5 loadings, 5 intercepts and 5 residual variances each
+    assert len(strict) == 15 < 30
+    rank = np.arange(1, 16)
+    bounds = np.minimum.accumulate((strict["p"].to_numpy() * 30 / rank)[::-1])[::-1]
+    assert (strict["p_adjusted"] <= np.minimum(bounds, 1) + 1e-9).all()
+    assert strict["p_adjusted"].iloc[0] > strict["p"].iloc[0]
 
 
 def test_a_loading_and_an_intercept_that_differ_are_found_at_their_steps():

@@ -10,7 +10,7 @@ from core.stats.factor.estimation import prepare_groups
 from core.stats.factor.fit_indices import (
     ChiSquares,
     cfi,
-    few_rows_p,
+    few_rows_factor,
     p_value,
     plain_indices,
     rmsea,
@@ -21,15 +21,14 @@ from core.stats.factor.fit_indices import (
 from core.stats.factor.likelihood import baseline_model, saturated_model
 
 
-def test_p_for_few_rows_is_that_of_most_rows_and_holds_where_p_does_not():
-    """Swain's factor from the number of parameters, and 250 true models of 6 items and 20 rows."""
-    parameters, p, df, n = 12, 6, 9, 20
-    q = (math.sqrt(1 + 8 * parameters) - 1) / 2
-    numerator = 2 * (p**3 - q**3) + 3 * (p**2 - q**2) - (p - q)
-    expected = p_value(20 * (1 - numerator / (12 * df * (n - 1))), df)
-    assert few_rows_p(20, df, p, n) == pytest.approx(expected, abs=1e-12)
-    assert few_rows_p(20, df, p, 100_000) == pytest.approx(p_value(20, df), rel=1e-3)
-    assert math.isnan(few_rows_p(0, 0, 3, 50))
+def test_chi_squares_of_few_rows_times_the_factor_hold_where_they_do_not():
+    """The factor by hand, and 250 true models of 6 items and 20 rows."""
+    p, df, n = 6, 9, 20
+    assert few_rows_factor(df, p, n) == pytest.approx(1 - (2.381 + 0.361 * 6 + 0.006 * 12) / 20)
+    assert few_rows_factor(2 * df, p, 2 * n, 2) == few_rows_factor(df, p, n)
+    assert few_rows_factor(df, p, 100_000) == pytest.approx(1, abs=1e-4)
+    assert math.isnan(few_rows_factor(0, 3, 50))
+    assert math.isnan(few_rows_factor(df, p, 4))
     draw = np.random.default_rng(3)
     names = [f"x{i}" for i in range(p)]
     few, plain = 0, 0
@@ -37,9 +36,9 @@ def test_p_for_few_rows_is_that_of_most_rows_and_holds_where_p_does_not():
         scores = draw.normal(size=(n, 1)) + draw.normal(size=(n, p))
         fit = fit_cfa(scores, names, "F =~ " + " + ".join(names), estimator="ML").fit
         plain += fit.p < 0.05
-        few += few_rows_p(fit.chi2, fit.df, p, n) < 0.05
+        few += p_value(fit.chi2 * few_rows_factor(df, p, n), df) < 0.05
     assert plain / 250 > 0.1
-    assert 0.02 <= few / 250 <= 0.09
+    assert 0.02 <= few / 250 <= 0.08
 
 
 def test_cfi_tli_and_rmsea_of_round_numbers():

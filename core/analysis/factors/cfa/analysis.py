@@ -159,7 +159,8 @@ _GIVEN = (
 _ENOUGH_FOR_REGRESSIONS = 100
 _SHORT_INTERVALS = (
     f"with fewer than {_ENOUGH_FOR_REGRESSIONS} administrations the intervals of regressions are "
-    "too short (of 60 they covered 88 to 93% in simulated studies, and should cover 95%)."
+    "a little too short (of 30 and 60 they covered 91 to 95% in simulated studies, and should "
+    "cover 95%), and their p too small."
 )
 
 

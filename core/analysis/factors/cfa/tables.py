@@ -47,9 +47,13 @@ from core.stats.inputs import Floats, name_list
 
 
 def _ends(name: str, title: str, unit: Unit, what: str, of: str) -> tuple[Column, Column]:
-    """The ends of an interval that reaches as far down as up."""
+    """The ends of an interval that reaches as far down as up, but with few rows."""
     low, high = ends(name, title, unit, "", of=of)
-    return replace(low, help=f"{what} - z SE."), replace(high, help=f"{what} + z SE.")
+    few = "with fewer than 100 rows by t, standardized ones by Fisher's z, others from 20 rows."
+    return (
+        replace(low, help=f"{what} - z SE; {few}"),
+        replace(high, help=f"{what} + z SE; {few}"),
+    )
 
 
 def _errors_of_standardized(unit: Unit, what: str, source: str = "") -> tuple[Column, ...]:
@@ -397,19 +401,20 @@ def _loadings_table(fits: Sequence[FittedGroup], by: Sequence[str], level: float
                 fitted.group,
                 factor=model.name(raw.left),
                 item=model.name(raw.right),
-                **_both(raw, standardized),
+                **_both(raw, standardized, fit.n),
             )
     return rows.table()
 
 
-def _tested(parameter: ParameterEstimate, name: str) -> Cells:
+def _tested(parameter: ParameterEstimate, name: str, n: int) -> Cells:
     """A parameter under its name with its error, its p and the ends of its interval."""
+    low, high = parameter.interval(n, correlation=name == "correlation")
     return {
         name: parameter.estimate,
         "se": parameter.se,
         "p": parameter.p,
-        "ci_low": parameter.low,
-        "ci_high": parameter.high,
+        "ci_low": low,
+        "ci_high": high,
     }
 
 
@@ -417,7 +422,7 @@ def _correlations(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
     """Each pair of factors; without errors where a correlation follows from other parameters."""
     explained = _explained(fit)
     errors = {
-        frozenset((e.left, e.right)): _tested(e, "correlation")
+        frozenset((e.left, e.right)): _tested(e, "correlation", fit.n)
         for e in fit.standardized
         if e.op == COVARIANCE and e.free and not explained.intersection((e.left, e.right))
     }
@@ -443,7 +448,7 @@ def _regressions(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
         yield {
             "outcome": model.name(raw.left),
             "predictor": model.name(raw.right),
-            **_both(raw, fit.standardized_estimate(raw.left, raw.op, raw.right)),
+            **_both(raw, fit.standardized_estimate(raw.left, raw.op, raw.right), fit.n),
             "per_unit": fit.change_per_unit(raw),
         }
 
@@ -466,18 +471,19 @@ def _defined(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
     """What the text defines from parameters."""
     for raw in (e for e in fit.parameters if e.op == DEFINED):
         standardized = fit.standardized_estimate(raw.left, raw.op, raw.right)
-        yield {"name": raw.left, "expression": raw.right, **_both(raw, standardized)}
+        yield {"name": raw.left, "expression": raw.right, **_both(raw, standardized, fit.n)}
 
 
-def _both(raw: ParameterEstimate, standardized: ParameterEstimate) -> Cells:
+def _both(raw: ParameterEstimate, standardized: ParameterEstimate, n: int) -> Cells:
     """A parameter with everything tested, raw and standardized."""
+    low, high = standardized.interval(n, correlation=raw.op != DEFINED)
     return {
-        **_tested(raw, "estimate"),
+        **_tested(raw, "estimate", n),
         "z": raw.z,
         "standardized": standardized.estimate,
         "standardized_se": standardized.se,
-        "standardized_low": standardized.low,
-        "standardized_high": standardized.high,
+        "standardized_low": low,
+        "standardized_high": high,
     }
 
 
@@ -490,7 +496,7 @@ def _residual_covariances(fit: CfaResult, model: WrittenModel) -> Iterator[Cells
             yield {
                 "item_1": model.name(raw.left),
                 "item_2": model.name(raw.right),
-                **_tested(standardized, "correlation"),
+                **_tested(standardized, "correlation", fit.n),
                 "covariance": raw.estimate,
                 "se": raw.se,
                 "p": raw.p,
@@ -534,6 +540,6 @@ def _thresholds(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
         yield {
             "item": model.name(e.left),
             "number": int(e.right.removeprefix("t")),
-            **_tested(e, "estimate"),
+            **_tested(e, "estimate", fit.n),
             "z": e.z,
         }

@@ -97,6 +97,8 @@ def _steps_spec(estimator: EstimatorKind) -> TableSpec:
                 "Satorra (2000), Asparouhov & Muthén (2010).",
                 df="Parameters that became equal.",
                 p="Of a difference this large if they are equal. Satorra & Bentler (2001).",
+                p_few_rows="Of Δχ² times the factor of *p for few rows*, which this step has: the "
+                "sentence takes it where there is one. Yuan, Tian and Yanagihara (2015).",
                 cfi=f"-.01 or less speaks against. {_CHEN}",
                 tli="From the step before. Tucker & Lewis (1973).",
                 rmsea=f".015 or more speaks against. {_CHEN}",
@@ -213,7 +215,7 @@ def _tables(
                     missing_rule=step.fit.missing,
                     n_items=len(step.fit.items),
                     **model_fit.fit_cells(step.fit, estimator, model.name),
-                    **model_fit.difference_cells(step.difference),
+                    **model_fit.difference_cells(step.difference, step.fit),
                 )
                 indices = step.fit.release_indices
                 rows = model_fit.modification_rows(indices, model)
@@ -263,12 +265,18 @@ _STEP_BOUNDS = (
 )
 
 
+def _p_of_difference(row: sentences.TableRow) -> float:
+    """The p that sentences take: that for few rows, where there is one."""
+    few_rows = float(row.get("p_few_rows_difference", math.nan))  # earlier versions have none
+    return few_rows if math.isfinite(few_rows) else float(row["p_difference"])
+
+
 def _step_verdict(row: sentences.TableRow) -> str:
     """Whether a step holds by ΔCFI and Δχ² together: "+", "-", "open", or empty where undefined.
 
     "=" where it is the same model as the step before, which leaves nothing to test.
     """
-    change, p = row["cfi_difference"], row["p_difference"]
+    change, p = row["cfi_difference"], _p_of_difference(row)
     if row["df_difference"] == 0 and math.isfinite(change):
         return "="
     if not (math.isfinite(change) and math.isfinite(p)):
@@ -289,7 +297,7 @@ def _step_words(row: sentences.TableRow, worst: str) -> str:
         return f"{what} are undefined ({step}: no fit, or no test)"
     cfi = f"ΔCFI {sentences.judged_text(row['cfi_difference'], [_LARGEST_LOSS], 3)}"
     chi2 = sentences.decimal_text(row["chi2_difference"], 1)
-    p = sentences.p_text(row["p_difference"])
+    p = sentences.p_text(_p_of_difference(row))
     test = f"Δχ²({int(row['df_difference'])}) = {chi2}, {p}"
     against = f"; most against: {worst}" if worst else ""
     if verdict == "-":

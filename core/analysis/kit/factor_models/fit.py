@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from core.analysis.kit import sentences
 from core.analysis.kit.factor_models.models import (
     LIKELIHOOD_RULES,
@@ -24,7 +26,8 @@ from core.domain.tables import (
     text,
 )
 from core.stats.factor.comparison import ModelDifference
-from core.stats.factor.fit_indices import few_rows_p
+from core.stats.factor.fit_indices import few_rows_factor
+from core.stats.factor.fit_indices import p_value as chi2_p
 from core.stats.factor.model import INTERCEPT, LOADING, REGRESSION
 from core.stats.factor.result import (
     REPORTED_VERSION,
@@ -34,6 +37,7 @@ from core.stats.factor.result import (
     contrary_loadings,
 )
 from core.stats.factor.wlsmv import THRESHOLD
+from core.stats.groups import adjusted_p
 from core.stats.validation import (
     FEWEST_ROWS,
     FIT_CONVENTIONS,
@@ -103,8 +107,10 @@ FIT_COLUMNS = (
     p_value(
         "p_few_rows",
         "p for few rows",
-        "Of the plain χ² under ML and MLR, made smaller by the factor of Swain (1975): with less "
-        "than some 100 rows the other p are too small. One group, complete answers.",
+        "Of χ² times the factor of Yuan, Tian and Yanagihara (2015): with few rows the other p are "
+        "too small. Under MLR of the scaled χ², if there are 60 rows and five for each item. For "
+        "complete answers; empty from 100 rows and 20 for each item (of a group), where it makes "
+        "no difference.",
     ),
     number("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {_SCALED}"),
     p_value("p_scaled", "p scaled", f"Of the scaled χ². {_SCALED}"),
@@ -130,6 +136,10 @@ SIZE_COLUMNS = (
 VERSION = text("version", "Indices", "Version of the CFI, TLI and RMSEA that are compared.")
 FIRST_FIT_COLUMNS = [column.name for column in FIT_COLUMNS].index("srmr") + 1
 """How many columns a first look at the fit takes: what is reported, from χ² to SRMR."""
+_MANY_ROWS, _MANY_ROWS_OF_ITEM = 100, 20
+"""With so many rows in a group, χ² is as large as it should be."""
+_SCALED_ROWS, _SCALED_ROWS_OF_ITEM = 60, 5
+"""With fewer rows in a group, the scaled χ² is farther from its distribution than the plain one."""
 _INDEX_NAMES = ("cfi", "tli", "rmsea", "rmsea_low", "rmsea_high")
 
 
@@ -160,12 +170,20 @@ def fit_columns(estimator: EstimatorKind) -> tuple[Column, ...]:
     )
 
 
-def _few_rows_p(fit: CfaResult) -> float:
-    """The p for few rows; NaN where its formula does not hold."""
-    plain = fit.estimator in ("ML", "MLR") and fit.missing == "listwise" and len(fit.groups) == 1
-    if not plain or fit.table.covariates:
+def _few_rows_factor(fit: CfaResult) -> float:
+    """What χ² is multiplied by; NaN where the formula does not hold, or rows are many."""
+    rows, items = fit.n / len(fit.groups), len(fit.items)
+    holds = fit.estimator in ("ML", "MLR") and fit.missing == "listwise"
+    if not holds or rows >= max(_MANY_ROWS, _MANY_ROWS_OF_ITEM * items):
         return math.nan
-    return few_rows_p(fit.fit.chi2, fit.fit.df, len(fit.items), fit.n)
+    return few_rows_factor(fit.fit.df, items, fit.n, len(fit.groups))
+
+
+def _few_rows_p(fit: CfaResult) -> float:
+    """The p for few rows; NaN where there is none, or none is needed."""
+    enough = max(_SCALED_ROWS, _SCALED_ROWS_OF_ITEM * len(fit.items)) * len(fit.groups)
+    test = fit.scaled if fit.scaled is not None and fit.n >= enough else fit.fit
+    return chi2_p(test.chi2 * _few_rows_factor(fit), fit.fit.df)
 
 
 def fit_cells(
@@ -222,6 +240,7 @@ _DIFFERENCES: tuple[tuple[str, str, Unit, tuple[float, ...]], ...] = (
     ("chi2", "Δχ²", "points", ()),
     ("df", "Δdf", "count", ()),
     ("p", "p of Δχ²", "p", ()),
+    ("p_few_rows", "p of Δχ² for few rows", "p", ()),
     ("cfi", "ΔCFI", "correlation", (-0.01,)),
     ("tli", "ΔTLI", "correlation", ()),
     ("rmsea", "ΔRMSEA", "correlation", (0.015,)),
@@ -243,16 +262,25 @@ def difference_columns(**helps: str) -> tuple[Column, ...]:
             helps[name],
             bounds,
             roles.get(unit, "number"),
-            of="chi2_difference" if name == "p" else "",
+            of="chi2_difference" if unit == "p" else "",
         )
         for name, title, unit, bounds in _DIFFERENCES
         if name in helps
     )
 
 
-def difference_cells(difference: ModelDifference | None) -> dict[str, Any]:
-    """The cells of `difference_columns` and of `VERSION`; NaN where models are not compared."""
-    cells = {f"{name}_difference": getattr(difference, name, math.nan) for name, *_ in _DIFFERENCES}
+def difference_cells(
+    difference: ModelDifference | None, restricted: CfaResult | None = None
+) -> dict[str, Any]:
+    """The cells of `difference_columns` and of `VERSION`; NaN where models are not compared.
+
+    p for few rows stands beside them where the fit of the `restricted` model is given.
+    """
+    names = [name for name, *_ in _DIFFERENCES if name != "p_few_rows"]
+    cells = {f"{name}_difference": getattr(difference, name, math.nan) for name in names}
+    if restricted is not None:
+        chi2, df = (difference.chi2, difference.df) if difference else (math.nan, 0)
+        cells["p_few_rows_difference"] = chi2_p(chi2 * _few_rows_factor(restricted), df)
     return cells | {"version": difference.version if difference else ""}
 
 
@@ -283,6 +311,12 @@ MODIFICATION = TableSpec(
             "p",
             "Of the index as χ² with 1 df, unadjusted for looking at many; Sörbom (1989).",
         ),
+        p_value(
+            "p_adjusted",
+            "Adjusted p",
+            "For all parameters that could be free, of which the largest indices are listed; "
+            "Benjamini & Hochberg (1995).",
+        ),
         point_estimate(
             "expected_change",
             "Expected change",
@@ -312,7 +346,8 @@ def modification_rows(
     indices: Sequence[ModificationIndex], model: WrittenModel
 ) -> Iterator[dict[str, Any]]:
     """The largest indices: what is freed, between which names, and the numbers."""
-    for index in indices[:_N_INDICES]:
+    adjusted = adjusted_p(np.array([index.p for index in indices]), "benjamini-hochberg")
+    for index, p in zip(indices[:_N_INDICES], adjusted.tolist(), strict=False):
         covariance = "variance" if index.left == index.right else "covariance"
         yield {
             "parameter": _PARAMETER_WORDS.get(index.op, covariance),
@@ -320,6 +355,7 @@ def modification_rows(
             "right": model.name(index.right),
             "index": index.index,
             "p": index.p,
+            "p_adjusted": p,
             "expected_change": index.expected_change,
             "standardized_change": index.standardized_change,
         }
@@ -377,8 +413,6 @@ def _bounds_words(band: FactorialBand) -> str:
     )
 
 
-_MANY_ROWS = 100
-"""With so many, p for few rows is about as large as the others."""
 FIT_BOUNDS = (
     "; ".join(f"{_bounds_words(band)} by {name}" for name, band in FIT_CONVENTIONS.items())
     + ". The first decides, and the sentence says what the other says. The indices are the plain "
@@ -407,10 +441,11 @@ def fit_sentence(fit: sentences.TableRow) -> str:
     reported = reported_fit(fit)
     if reported is None:
         return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
-    p = sentences.p_text(reported.p)
     few_rows = float(fit.get("p_few_rows", math.nan))  # results of earlier versions have none
-    if fit["n"] < _MANY_ROWS and math.isfinite(few_rows):
-        p += f" ({sentences.p_text(few_rows)} for few rows)"
+    if math.isfinite(few_rows):
+        p = f"{sentences.p_text(few_rows)} corrected for few rows"
+    else:
+        p = sentences.p_text(reported.p)
     test = f"{reported.chi2_words}, {p}, {reported.indices}"
     against = (
         f"; {sentences.against_text(sentences.names_of([fit['against']]))}"
