@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
@@ -87,28 +88,72 @@ class FewItems:
 
 @dataclass(frozen=True)
 class Groups:
-    """Groups of other persons without a difference, whose standard deviations may differ."""
+    """Groups of other persons, whose standard deviations may differ, and means by `apart` each."""
 
     persons: int
     deviations: tuple[int, ...]
+    apart: float = 0.0
 
     @property
     def title(self) -> str:
         """The design in words."""
         each = "equal SD" if len(set(self.deviations)) == 1 else "SD of 1 to 3"
-        return f"{len(self.deviations)} groups of {self.persons} persons, {each}"
+        means = f", means {self.apart:g} apart" if self.apart else ""
+        return f"{len(self.deviations)} groups of {self.persons} persons, {each}{means}"
+
+    @property
+    def share(self) -> float:
+        """Of the variance between the groups; an item has the variance of its group."""
+        between = float(np.var(self.apart * np.arange(len(self.deviations))))
+        return between / (between + float(np.mean(np.square(self.deviations))) / 2)
 
     def answers(self, draw: np.random.Generator) -> pd.DataFrame:
         """Scores of two items."""
         n, names = self.persons, [f"p{number}" for number in range(len(self.deviations))]
         frames = []
-        for name, deviation in zip(names, self.deviations, strict=True):
-            values = draw.normal(scale=deviation, size=(n, 1, 2))
+        for place, (name, deviation) in enumerate(zip(names, self.deviations, strict=True)):
+            values = draw.normal(self.apart * place, deviation, size=(n, 1, 2))
             people = [f"{name}-{number}" for number in range(n)]
             frames.append(item_scores(values, {"context": people, "language": (name,)}))
         frame = pd.concat(frames, ignore_index=True)
         frame["administration"] = frame.groupby("context", sort=False).ngroup() + 1
         return frame
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """The same persons under three conditions, whose means are `apart` each.
+
+    Errors have variance 1 on average; where they are `unequal`, that of the last condition is four
+    times the others'.
+    """
+
+    persons: int
+    apart: float
+    unequal: bool = False
+    between: float = 1.0
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        means = f"means {self.apart:g} apart" if self.apart else "equal means"
+        errors = ", unequal errors" if self.unequal else ""
+        return f"{self.persons} persons under 3 conditions, {means}{errors}"
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """The variance between conditions, of that within persons and of all."""
+        effect = 2 * self.apart**2
+        return effect / (effect + 2), effect / (effect + 3 + 3 * self.between)
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of two items with the same answers."""
+        variances = np.array([0.5, 0.5, 2.0]) if self.unequal else np.ones(3)
+        values = draw.normal(scale=np.sqrt(variances), size=(self.persons, 3))
+        values += self.apart * np.arange(3)
+        values += draw.normal(scale=np.sqrt(self.between), size=(self.persons, 1))
+        factors = {"context": persons(self.persons), "language": ("a", "b", "c")}
+        return item_scores(np.repeat(values[..., None], 2, axis=-1), factors)
 
 
 def cases() -> Iterator[Case]:
@@ -150,3 +195,16 @@ def cases() -> Iterator[Case]:
             }
             options = {"factor": "language", "by": (), "design": "between"}
             yield Case(groups.title, "group_comparison", groups.answers, truths, options)
+        for deviations in ((1, 1, 1, 1), (1, 1, 2, 3)):
+            groups = Groups(n, deviations, 0.4)
+            truths = {"tests.ci_low": groups.share}
+            yield Case(groups.title, "group_comparison", groups.answers, truths, options)
+        for unequal in (False, True):
+            for apart in (0.0, 0.6):
+                same = Conditions(n, apart, unequal)
+                partial, general = same.shares if apart else (Lowest(), Lowest())
+                null = math.nan if apart else NULL
+                truths = {"tests.ci_low": partial, "tests.generalized_low": general}
+                truths |= {"tests.p": null, "tests.p_adjusted": null}
+                options = {"factor": "language", "by": (), "design": "within"}
+                yield Case(same.title, "group_comparison", same.answers, truths, options)

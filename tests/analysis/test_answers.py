@@ -721,7 +721,9 @@ BY_HAND = {
                     "df2",
                     "p_adjusted",
                     "effect",
+                    "corrected",
                     "value",
+                    "by_chance",
                     "ci_low",
                     "ci_high",
                     "n_missing",
@@ -743,7 +745,9 @@ BY_HAND = {
                         20.25,
                         0.0004,
                         "d",
+                        -1.01,
                         -1.05,
+                        NAN,
                         -2.0,
                         -0.1,
                         3,
@@ -756,11 +760,12 @@ BY_HAND = {
                         "repetitions",
                     ),
                     (
-                        *("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN),
+                        *("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.03, 0.09),
+                        *(0.0625, NAN, NAN),
                         *(0, 0, 4, 0, 3, "between", "context", "repetitions"),
                     ),
                     (
-                        *("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN),
+                        *("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", *(NAN,) * 5),
                         *(0, 0, 4, 0, 2, "between", "context", "repetitions"),
                     ),
                 ],
@@ -778,10 +783,11 @@ BY_HAND = {
             ),
         ),
         "A: x is higher than y (M = 3.25 and 2.50), Welch's t(20.3) = −2.35, adjusted p < .001, "
-        "d = −1.05 [−2.00, −0.10] "
+        "g = −1.01 [−2.00, −0.10] (as published, d = −1.05) "
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
-        "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "
+        "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, ε² = .03 "
+        "(as published, η² = .09, where chance alone gives .06); "
         "(no subscale): undefined (too few scores in a group, or no variance). "
         "Each score is of one context: the mean over repetitions.",
     ),
