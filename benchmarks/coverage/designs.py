@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.coverage.answers import item_scores, persons
-from benchmarks.coverage.cases import NULL, Case, Lowest
+from benchmarks.coverage.cases import NULL, Case, Lowest, Row
 
 Gaps = Literal["two of four blocks", "10 % missing"]
 _ITEMS, _BLOCKS = 12, 4
@@ -51,28 +51,34 @@ class Gapped:
         return item_scores(values, {"context": persons(self.persons)})
 
 
-_PERSON, _ITEM, _REST = 0.3, 0.2, 0.5
-_SHARES = {"Context": _PERSON, "Item": _ITEM}
+_REST = 0.5
 
 
 @dataclass(frozen=True)
 class FewItems:
-    """Persons who answer a few items each, drawn from many."""
+    """Persons who answer a few items each, drawn from many; all items where so many are asked.
+
+    `person` and `item` are the variances of both, beside 0.5 of the rest.
+    """
 
     persons: int
     items: int
     asked: int
+    person: float = 0.3
+    item: float = 0.2
 
     @property
     def title(self) -> str:
         """The design in words."""
-        return f"{self.persons} persons, {self.asked} of {self.items} items each"
+        none = [name for name in ("person", "item") if not getattr(self, name)]
+        nothing = f", no variance of {' and '.join(none)}s" if none else ""
+        return f"{self.persons} persons, {self.asked} of {self.items} items each{nothing}"
 
     def answers(self, draw: np.random.Generator) -> pd.DataFrame:
         """Scores of the sum of a person, an item and a rest; the shares of their variance hold."""
         shape = (self.persons, self.items)
-        values = draw.normal(scale=np.sqrt(_PERSON), size=(self.persons, 1))
-        values = values + draw.normal(scale=np.sqrt(_ITEM), size=self.items)
+        values = draw.normal(scale=np.sqrt(self.person), size=(self.persons, 1))
+        values = values + draw.normal(scale=np.sqrt(self.item), size=self.items)
         values = values + draw.normal(scale=np.sqrt(_REST), size=shape)
         values[draw.random(shape).argsort(axis=1) >= self.asked] = np.nan
         return item_scores(values, {"context": persons(self.persons)})
@@ -81,9 +87,18 @@ class FewItems:
     def coefficients(self) -> dict[str, float]:
         """G and phi of a mean of so many items; persons who share items are few enough here."""
         return {
-            "G": _PERSON / (_PERSON + _REST / self.asked),
-            "phi": _PERSON / (_PERSON + (_ITEM + _REST) / self.asked),
+            "G": self.person / (self.person + _REST / self.asked),
+            "phi": self.person / (self.person + (self.item + _REST) / self.asked),
         }
+
+    def share(self, row: Row) -> float | Lowest:
+        """Of a source in the variance of an answer."""
+        variance = {"Context": self.person, "Item": self.item}.get(row["source"], _REST)
+        return variance / (self.person + self.item + _REST) if variance else Lowest()
+
+    def null(self, row: Row) -> float:
+        """Whether a source has no variance."""
+        return NULL if isinstance(self.share(row), Lowest) else math.nan
 
 
 @dataclass(frozen=True)
@@ -169,15 +184,27 @@ def cases() -> Iterator[Case]:
                 {"alpha.ci_low": design.alpha},
                 {"missing": "pairwise"},
             )
-    for few in (FewItems(100, 30, 3), FewItems(40, 12, 4)):
+    for few in (
+        FewItems(100, 30, 3),
+        FewItems(40, 12, 4),
+        FewItems(100, 30, 3, person=0.0),
+        FewItems(40, 12, 4, person=0.0),
+        FewItems(40, 12, 4, item=0.0),
+        FewItems(20, 10, 10, person=0.0),
+        FewItems(20, 10, 10, item=0.0),
+    ):
         yield Case(
             few.title,
             "generalizability",
             few.answers,
             {
-                "components.share_low": lambda row: _SHARES.get(row["source"], _REST),
-                "coefficients.ci_low": lambda row, few=few: few.coefficients[row["coefficient"]],
+                "components.share_low": few.share,
+                "components.p": few.null,
+                "coefficients.ci_low": lambda row, few=few: (
+                    few.coefficients[row["coefficient"]] if few.person else math.nan
+                ),
             },
+            apart="source",
         )
     for n in (10, 40):
         for deviations in ((1, 1), (1, 3), (1, 1, 1, 1), (1, 1, 2, 3)):

@@ -597,13 +597,13 @@ BY_HAND = {
         made(
             table(
                 "components",
-                ("respondent", "source", "share"),
+                ("respondent", "source", "corrected", "p", "share"),
                 [
-                    ("m", "Item", 0.414),
-                    ("m", "Context", 0.1249),
-                    ("m", "Template", 0.001),
-                    ("m", "Item × context", 0.3),
-                    ("m", "Residual (repetition)", 0.16),
+                    ("m", "Item", 0.414, 0.0003, 0.4),
+                    ("m", "Context", 0.1249, 0.06, 0.12),
+                    ("m", "Template", -0.001, 0.4, 0.0),
+                    ("m", "Item × context", 0.3, 0.001, 0.31),
+                    ("m", "Residual (repetition)", 0.16, NAN, 0.17),
                 ],
             ),
             table(
@@ -628,9 +628,9 @@ BY_HAND = {
             ),
         ),
         "Of the variance of an answer (0 to 100), 41% comes from item, 30% from item × context, "
-        "12% from context and 16% is residual (repetition). For scores of 25 contexts over 20 "
-        "items, G = .91 [.80, .96] and phi = .83 [.70, .90]. For scores of 25 contexts planned "
-        "over 40 items, G = .95 and phi = .90.",
+        "12% from context (chance alone may give that) and 16% is residual (repetition). For "
+        "scores of 25 contexts over 20 items, G = .91 [.80, .96] and phi = .83 [.70, .90]. For "
+        "scores of 25 contexts planned over 40 items, G = .95 and phi = .90.",
     ),
     "efa": (
         made(
