@@ -66,13 +66,17 @@ class VarianceComponents:
         return shares_of(self.positive)
 
     @property
-    def corrected_shares(self) -> Floats:
-        """Shares of estimates that may be below 0, so that chance does not push them up.
+    def unbounded(self) -> Floats:
+        """Estimates that may be below 0, so that those of variances of 0 are 0 on average.
 
-        Estimates of variances that are 0 are 0 on average where they may be negative: those of mean
-        squares, and of REML one step without its bound.
+        Those of mean squares, and of REML one step without its bound.
         """
-        return shares_of(self.estimates if self.stepped is None else self.stepped)
+        return self.estimates if self.stepped is None else self.stepped
+
+    @property
+    def corrected_shares(self) -> Floats:
+        """Shares of unbounded estimates, which chance does not push up."""
+        return shares_of(self.unbounded)
 
     @property
     def fitted(self) -> Floats:
