@@ -126,8 +126,8 @@ class Groups:
         """Scores of two items."""
         n, names = self.persons, [f"p{number}" for number in range(len(self.deviations))]
         frames = []
-        for place, (name, deviation) in enumerate(zip(names, self.deviations, strict=True)):
-            values = draw.normal(self.apart * place, deviation, size=(n, 1, 2))
+        for number, (name, deviation) in enumerate(zip(names, self.deviations, strict=True)):
+            values = draw.normal(self.apart * number, deviation, size=(n, 1, 2))
             people = [f"{name}-{number}" for number in range(n)]
             frames.append(item_scores(values, {"context": people, "language": (name,)}))
         frame = pd.concat(frames, ignore_index=True)

@@ -612,11 +612,11 @@ def _of_ratios(
     whose mean is the difference of the ratios. It changes its sign, and nothing else, where the two
     groups are exchanged in a unit; so the test of exchanges is exact. Ours.
     """
-    first, second = (table[[pair[place] for pair in rows]] for place in (0, 1))
-    of_one, of_other = (np.asarray(np.isfinite(own).all(axis=-1)) for own in (first, second))
+    first, second = (table[[pair[side] for pair in rows]] for side in (0, 1))
+    of_one, of_other = (np.asarray(np.isfinite(side).all(axis=-1)) for side in (first, second))
     both = of_one & of_other
     (sum_1, weight_1), (sum_2, weight_2) = (
-        np.where(both[..., None], own, 0.0).sum(axis=1).T for own in (first, second)
+        np.where(both[..., None], side, 0.0).sum(axis=1).T for side in (first, second)
     )
     common = ratios(sum_1 + sum_2, weight_1 + weight_2)[:, None]
     apart = (second - first)[..., 0] - common * (second - first)[..., 1]
@@ -624,8 +624,8 @@ def _of_ratios(
     of_first = np.where(of_one, ratios(sum_1, weight_1)[:, None], np.nan)
     alone = ratios(sum_2, weight_2)[:, None]
     of_second = np.where(of_other & ~both, alone, of_first + scale * apart)
-    places = range(len(rows))
-    return np.concatenate([of_first, of_second]), [(n, len(rows) + n) for n in places]
+    pairs = [(number, len(rows) + number) for number in range(len(rows))]
+    return np.concatenate([of_first, of_second]), pairs
 
 
 class _Made(NamedTuple):

@@ -340,9 +340,9 @@ def bias_shift(
     )
 
     def values_of(answers: pd.DataFrame) -> pd.DataFrame:
-        own = shift_table(answers, names, unusable=unusable, pairs=pairs)
-        of_own = None if units is None else _unit_answers(answers, own, resample, unusable)
-        return _compared_values(own, of_own, resample, corrected=corrects)
+        anew = shift_table(answers, names, unusable=unusable, pairs=pairs)
+        by_unit = None if units is None else _unit_answers(answers, anew, resample, unusable)
+        return _compared_values(anew, by_unit, resample, corrected=corrects)
 
     compared = comparison_table(
         _compared_values(table, units, resample, corrected=corrects),
@@ -684,7 +684,7 @@ def _compared_values(
     observed = _observed(table)
     of_groups = means_over_cells(observed, counts.group)
     of_units = np.moveaxis(of_groups, 1, 0)[:, :, None]
-    labels = [counts.items[place] for place in table.initial.first]
+    labels = [counts.items[number] for number in table.initial.first]
     if units is not None:
         answers, labels = _of_answers(table), list(units.labels)
         of_units = means_of_units(units, counts.group, observed, answers)
@@ -699,9 +699,9 @@ def _compared_values(
         values, weights = np.moveaxis(np.nansum(of_units[..., 4:], axis=2), -1, 0)
         values = np.where(np.isfinite(of_units[..., 4]).any(axis=2), values, np.nan)
     number, group = np.nonzero(np.isfinite(values))
-    own = pd.DataFrame([counts.groups[place] for place in group], columns=list(counts.by))
-    return own.assign(
-        **{unit: [labels[place] for place in number]},
+    rows = pd.DataFrame([counts.groups[code] for code in group], columns=list(counts.by))
+    return rows.assign(
+        **{unit: [labels[code] for code in number]},
         value=values[number, group],
         weight=weights[number, group],
     )
