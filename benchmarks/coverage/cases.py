@@ -18,7 +18,7 @@ from core.errors import UserError
 from core.workflow.statistics import analyses
 
 Row = Mapping[str, Any]
-Truth = float | Callable[[Row], float]
+Truth = float | Callable[[Row], "float | Lowest"]
 """What an interval is to cover, for all rows of its table or for each; NaN where nothing is
 promised. For a test, `NULL` where its hypothesis holds, NaN where it does not."""
 
@@ -119,9 +119,9 @@ def _outcomes(
     names = list(table.frame)
     is_test = name in table.with_role("p")
     for row in table.frame.to_dict("records"):
-        lowest = isinstance(truth, Lowest)
-        right = truth.value if isinstance(truth, Lowest) else truth
-        right = float(right(row) if callable(right) else right)
+        of_row = truth(row) if callable(truth) else truth
+        lowest = isinstance(of_row, Lowest)
+        right = of_row.value if isinstance(of_row, Lowest) else of_row
         if math.isnan(right):
             continue
         low, high = float(row[name]), float(row[names[names.index(name) + (not is_test)]])

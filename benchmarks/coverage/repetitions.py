@@ -137,29 +137,36 @@ class Phases:
     """Two phases of the same questions: an answer gives way to the user with some probability.
 
     The chance of yes of a question is beta(.5, .5), between .2 and .8, or a half (`even`). The
-    user contradicts the majority of the first answers, and no where there is none.
+    user contradicts the majority of the first answers, and no where there is none. Where the
+    respondents are not `alike`, the second one answers evenly and never gives way.
     """
 
     items: int
     times: int
     even: bool
     gives_way: float
+    alike: bool = True
 
     @property
     def title(self) -> str:
         """The design in words."""
         chances = "even answers" if self.even else "clear and unclear opinions"
         effect = f"chances move by {self.gives_way:g}" if self.gives_way else "nobody gives way"
-        return f"{self.items} questions x {self.times} answers in each phase, {chances}, {effect}"
+        other = "" if self.alike else " (the other: even, never)"
+        size = f"{self.items} questions x {self.times} answers in each phase"
+        return f"{size}, {chances}, {effect}{other}"
 
     def answers(self, draw: np.random.Generator) -> pd.DataFrame:
         """Counts of yes and no in both phases."""
         shape = (len(RESPONDENTS), self.times, self.items)
-        half = np.full(self.items, 0.5)
-        chance = half if self.even else 0.2 + 0.6 * draw.beta(0.5, 0.5, self.items)
+        chance, moved = np.full((2, 1, self.items), 0.5), np.full((2, 1, 1), self.gives_way)
+        if not self.even:
+            chance[:] = 0.2 + 0.6 * draw.beta(0.5, 0.5, self.items)
+        if not self.alike:
+            chance[1], moved[1] = 0.5, 0.0
         first = draw.random(shape) < chance
         majority = np.where(first.mean(axis=1, keepdims=True) >= 0.5, 1, -1)
-        second = draw.random(shape) < chance - self.gives_way * majority
+        second = draw.random(shape) < chance - moved * majority
         factors = {
             "respondent": RESPONDENTS,
             "phase": ("initial", "opposing"),
@@ -194,6 +201,8 @@ def cases() -> Iterator[Case]:
             yield _formats(Formats(items, times, apart))
         for even, gives_way in ((True, 0.0), (False, 0.0), (False, 0.2)):
             yield _giving_way(Phases(items, times, even, gives_way))
+        for gives_way in (0.0, 0.2):
+            yield _giving_way(Phases(items, times, False, gives_way, alike=False))
 
 
 def _repeatability(design: Repeated) -> Case:
@@ -231,9 +240,18 @@ def _formats(design: Formats) -> Case:
 
 
 def _giving_way(design: Phases) -> Case:
-    null = math.nan if design.gives_way else NULL
-    truths = {"groups.ci_low": design.shift, "groups.p": null}
-    compared = {"comparisons.ci_low": 0.0, "comparisons.p": NULL, "comparisons.p_adjusted": NULL}
+    shift = design.shift
+    of_other = shift if design.alike else 0.0
+    null = NULL if shift == of_other else math.nan
+    truths = {
+        "groups.ci_low": lambda row: shift if row["respondent"] == RESPONDENTS[0] else of_other,
+        "groups.p": NULL if shift == 0 else math.nan,
+    }
+    compared = {
+        "comparisons.ci_low": of_other - shift,
+        "comparisons.p": null,
+        "comparisons.p_adjusted": null,
+    }
     return Case(
         design.title,
         "bias_shift",

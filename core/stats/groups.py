@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import gammaln
 from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
 from scipy.stats import t as student
 
@@ -494,6 +495,24 @@ def studentized_range_quantile(level: float, n_groups: int, df: float) -> float:
     return float(brentq(excess, 1e-3, _MOST_RANGE, xtol=1e-10))
 
 
+def unbiased_factor(df: float) -> float:
+    """What a standardized difference is multiplied by, so that few units do not enlarge it.
+
+    Hedges (1981) doi:10.3102/10769986006002107, exact; `df` are those of the standard deviation.
+    NaN below 2, where the difference has no mean.
+
+    Examples
+    --------
+    By hand: Γ(2) / (√2 Γ(1.5)) = 1 / (√2 · √π / 2).
+
+    >>> round(unbiased_factor(4), 4)
+    0.7979
+    """
+    if not df >= 2:
+        return math.nan
+    return math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2)
+
+
 def average_variance_d(first: Summary, second: Summary, level: float = 0.95) -> Estimate:
     """Difference of two groups over the root of the mean of their variances, with its interval.
 
@@ -585,7 +604,8 @@ class KnownGroupsTest:
 
     `f`, `df1`, `df2`, `p` are Welch's, which lets variances differ; `classic_f`, `classic_p` take
     them as equal. `eta_squared` is the share of variance between groups, with its interval from
-    the classic F; `omega_squared` is less biased.
+    the classic F. `by_chance` is its mean over all ways to deal the scores to the groups, and
+    `epsilon_squared` what is left without it; `omega_squared` is another correction.
     """
 
     groups: tuple[str, ...]
@@ -599,6 +619,8 @@ class KnownGroupsTest:
     eta_squared: float
     low: float
     high: float
+    by_chance: float
+    epsilon_squared: float
     omega_squared: float
     level: float
     problems: tuple[str, ...] = ()
@@ -617,7 +639,8 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
     Returns
     -------
     GroupsTest : NaN with a reason where fewer than two groups remain or nothing varies within
-    them. Welch's F needs variance in each group; the classic F does not.
+    them. Welch's F needs variance in each group; the classic F does not. No interval where F is so
+    small that both ends would be 0.
 
     Raises
     ------
@@ -627,7 +650,11 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
     -----
     Welch (1951) doi:10.1093/biomet/38.3-4.330; eta squared by sums of squares with the interval of
     Steiger (2004) doi:10.1037/1082-989X.9.2.164 (noncentral F, noncentrality / (noncentrality +
-    N)); omega squared of Hays. Agrees with scipy's f_oneway and statsmodels' anova_oneway.
+    N)). Dealt to groups at random, scores have a mean eta squared of df1 / (N - 1); epsilon
+    squared, Kelley (1935) doi:10.1073/pnas.21.9.554, is (eta squared - that) / (1 - that), below 0
+    where groups differ less. Of the corrections it is the least biased, Okada (2013)
+    doi:10.2333/bhmk.40.129. Omega squared of Hays. Agrees with scipy's f_oneway and statsmodels'
+    anova_oneway.
 
     Examples
     --------
@@ -659,7 +686,7 @@ def known_groups(scores: Mapping[str, Floats], *, level: float = 0.95) -> KnownG
         problems.append(undefined_note("Undefined: nothing varies within the groups."))
     else:
         return _analysis_of_variance(groups, numbers, level, problems)
-    return KnownGroupsTest(groups, numbers, *(math.nan,) * 10, level, tuple(problems))
+    return KnownGroupsTest(groups, numbers, *(math.nan,) * 12, level, tuple(problems))
 
 
 def _analysis_of_variance(
@@ -688,7 +715,10 @@ def _analysis_of_variance(
         noncentrality / (noncentrality + total)
         for noncentrality in noncentral_f_interval(classic, df1, classic_df, level)
     )
-    noise = within / classic_df
+    if math.isnan(high):
+        problems.append(MORE_ALIKE)
+    noise, by_chance = within / classic_df, df1 / (total - 1)
+    eta_squared = between / (between + within)
     return KnownGroupsTest(
         groups=groups,
         summaries=numbers,
@@ -698,20 +728,31 @@ def _analysis_of_variance(
         p=float(f.sf(welch, df1, df2)),
         classic_f=classic,
         classic_p=float(f.sf(classic, df1, classic_df)),
-        eta_squared=between / (between + within),
+        eta_squared=eta_squared,
         low=low,
         high=high,
+        by_chance=by_chance,
+        epsilon_squared=(eta_squared - by_chance) / (1 - by_chance),
         omega_squared=(between - df1 * noise) / (between + within + noise),
         level=level,
         problems=tuple(problems),
     )
 
 
+MORE_ALIKE = "No interval of the effect: the groups are more alike than chance makes them."
+"""Where F is below what it is in all but 2.5 % of studies without a difference."""
+
+
 def noncentral_f_interval(
     statistic: float, df1: float, df2: float, level: float
 ) -> tuple[float, float]:
-    """Interval of the noncentrality of an observed F; ends that would be negative are 0."""
+    """Interval of the noncentrality of an observed F; a lower end that would be negative is 0.
+
+    Both are NaN where the upper end would be 0 too (`MORE_ALIKE`): an interval has some width.
+    """
     tail = (1 - level) / 2
+    if f.cdf(statistic, df1, df2) <= tail:
+        return math.nan, math.nan
 
     def end(probability: float) -> float:
         def excess(noncentrality: float) -> float:

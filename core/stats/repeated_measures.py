@@ -9,7 +9,12 @@ import numpy as np
 from scipy.stats import f
 
 from core.domain.notes import undefined_note
-from core.stats.groups import noncentral_f_interval, noncentral_t_interval
+from core.stats.groups import (
+    MORE_ALIKE,
+    noncentral_f_interval,
+    noncentral_t_interval,
+    unbiased_factor,
+)
 from core.stats.inputs import (
     ROUNDING,
     Estimate,
@@ -23,11 +28,20 @@ from core.stats.inputs import (
 
 
 @dataclass(frozen=True)
+class ShareBetween(Estimate):
+    """A share of variance between conditions, its mean by chance, and what is left without that."""
+
+    by_chance: float = math.nan
+    corrected: float = math.nan
+
+
+@dataclass(frozen=True)
 class RepeatedMeasures:
     """Analysis of variance of the same units under three conditions or more.
 
     `df1` and `df2` are those of `f` times `epsilon`, and `p` is by them. `partial` is the share of
     the variance within units that lies between conditions, `generalized` that of all variance.
+    Both have what chance gives, and are corrected for it; intervals are of the population's share.
     """
 
     f: float
@@ -35,8 +49,8 @@ class RepeatedMeasures:
     df2: float
     p: float
     epsilon: float
-    partial: Estimate
-    generalized: Estimate
+    partial: ShareBetween
+    generalized: ShareBetween
     n: int
     n_left_out: int
     problems: tuple[str, ...] = ()
@@ -70,7 +84,11 @@ def repeated_measures(scores: Floats, *, level: float = 0.95) -> RepeatedMeasure
     interval of partial eta squared inverts the noncentral F of the corrected degrees of freedom,
     noncentrality / (noncentrality + df1 + df2 + 1), Smithson (2003); that of generalized eta
     squared is the same one, with the ratio of the sums of squares of units and errors as observed.
-    F, epsilon and p agree with anova(lm(scores ~ 1), X = ~1, test = "Spherical") of R 4.2.2.
+    Where the scores of each unit are dealt to the conditions at random, 1 / n of the variance
+    within units lies between conditions on average. Partial epsilon squared, (partial - 1 / n) /
+    (1 - 1 / n), is the adjusted partial eta squared of Mordkoff (2019)
+    doi:10.1177/2515245919855053; generalized epsilon squared has the same numerator. F, epsilon and
+    p agree with anova(lm(scores ~ 1), X = ~1, test = "Spherical") of R 4.2.2.
 
     Examples
     --------
@@ -117,26 +135,49 @@ def repeated_measures(scores: Floats, *, level: float = 0.95) -> RepeatedMeasure
     )
     beside = (units + errors) / errors
     ends = [share / (share + (1 - share) * beside) for share in (low, high)]
+    total, above = effect + units + errors, effect - errors / (n - 1)  # above what chance adds
     return RepeatedMeasures(
         f=statistic,
         df1=df1,
         df2=df2,
         p=float(f.sf(statistic, df1, df2)),
         epsilon=epsilon,
-        partial=Estimate(effect / (effect + errors), low, high, level),
-        generalized=Estimate(effect / (effect + units + errors), ends[0], ends[1], level),
+        partial=ShareBetween(
+            effect / (effect + errors),
+            low,
+            high,
+            level,
+            by_chance=1 / n,
+            corrected=above / (effect + errors),
+        ),
+        generalized=ShareBetween(
+            effect / total,
+            ends[0],
+            ends[1],
+            level,
+            by_chance=(effect + errors) / n / total,
+            corrected=above / total,
+        ),
         n=n,
         n_left_out=left_out,
+        problems=(MORE_ALIKE,) if math.isnan(high) else (),
     )
 
 
 def _undefined(n: int, n_left_out: int, level: float, problem: str) -> RepeatedMeasures:
     """A test without numbers, and why."""
-    none = Estimate(math.nan, level=level)
+    none = ShareBetween(math.nan, level=level)
     return RepeatedMeasures(*(math.nan,) * 5, none, none, n, n_left_out, (problem,))
 
 
-def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> Estimate:
+@dataclass(frozen=True)
+class AverageD(Estimate):
+    """d_av with its interval; `corrected` is without what few units add."""
+
+    corrected: float = math.nan
+
+
+def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> AverageD:
     """Standardized difference of paired scores: d_av, comparable with d of separate groups.
 
     Parameters
@@ -148,14 +189,17 @@ def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> Estimate
 
     Returns
     -------
-    Estimate : mean of after - before, divided by the root of the mean of both variances. NaN under
+    AverageD : mean of after - before, divided by the root of the mean of both variances. NaN under
     two units or where neither condition varies; without an interval where all differences are the
     same.
 
     Notes
     -----
     Cumming (2012), Understanding the new statistics. The interval, by the noncentral t, is that of
-    Algina & Keselman (2003) doi:10.1177/0013164403256358.
+    Algina & Keselman (2003) doi:10.1177/0013164403256358. The corrected d is Hedges's (1981), with
+    the degrees of freedom that the mean of two variances has where scores correlate by r:
+    (n - 1) (s1² + s2²)² / (s1⁴ + s2⁴ + 2 r² s1² s2²); Satterthwaite (1946) doi:10.2307/3002019,
+    as of Cousineau (2020) doi:10.20982/tqmp.16.4.p418 for equal variances. Unbiased in simulations.
 
     Examples
     --------
@@ -171,15 +215,18 @@ def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> Estimate
     first, second = before[both], after[both]
     n = len(first)
     if n < 2 or undefined_size_note(first, second):
-        return Estimate(math.nan, level=level)
+        return AverageD(math.nan, level=level)
     spread = math.sqrt((first.var(ddof=1) + second.var(ddof=1)) / 2)
     size = max(1.0, float(np.abs(np.concatenate([first, second])).max()))
     if spread <= ROUNDING * size:
-        return Estimate(math.nan, level=level)
+        return AverageD(math.nan, level=level)
     differences = second - first
     d = float(differences.mean()) / spread
+    squares = np.cov(first, second) ** 2
+    corrected = d * unbiased_factor((n - 1) * 4 * spread**4 / float(squares.sum()))
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     if np.ptp(differences) <= ROUNDING * size:
-        return Estimate(d, level=level)
+        return AverageD(d, level=level, corrected=corrected)
     low, high = noncentral_t_interval(float(differences.mean()) / error, n - 1, level)
-    return Estimate(d, low * error / spread, high * error / spread, level)
+    ends = low * error / spread, high * error / spread
+    return AverageD(d, *ends, level, corrected=corrected)

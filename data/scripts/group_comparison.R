@@ -61,6 +61,22 @@ average_d <- function(x, y) {
   d + c(0, -1, 1) * qnorm((1 + ci_level) / 2) * error
 }
 
+# d without what few units add to it (Hedges), from the degrees of freedom of its divisor
+hedges <- function(x, y, within) {
+  if (within) {
+    both <- !is.na(x) & !is.na(y)
+    x <- x[both]
+    y <- y[both]
+  }
+  n <- c(length(x), length(y))
+  if (min(n) < 2 || (constant(x) && constant(y)) || (within && constant(y - x))) return(NA)
+  df <- sum(n) - 2
+  d <- (mean(y) - mean(x)) / sqrt(sum((n - 1) * c(var(x), var(y))) / df)
+  if (within) df <- (n[1] - 1) * (var(x) + var(y))^2 / sum(var(cbind(x, y))^2)
+  if (df < 2) return(NA)
+  d * exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2)
+}
+
 # Paired t test of y against x; d_av by the root of the mean of both variances, d_z by the SD of the
 # differences, with their intervals
 paired <- function(x, y) {
@@ -83,14 +99,18 @@ paired <- function(x, y) {
 }
 
 test_row <- function(test, statistic = NA, df1 = NA, df2 = NA, epsilon = NA, value = NA,
-                     ci_low = NA, ci_high = NA, generalized = NA, generalized_low = NA,
-                     generalized_high = NA, omega_squared = NA, p = NA) {
-  data.frame(test, statistic, df1, df2, epsilon, value, ci_low, ci_high, generalized,
-             generalized_low, generalized_high, omega_squared, p)
+                     corrected = NA, ci_low = NA, ci_high = NA, by_chance = NA, generalized = NA,
+                     generalized_corrected = NA, generalized_low = NA, generalized_high = NA,
+                     generalized_by_chance = NA, omega_squared = NA, p = NA) {
+  data.frame(test, statistic, df1, df2, epsilon, value, corrected, ci_low, ci_high, by_chance,
+             generalized, generalized_corrected, generalized_low, generalized_high,
+             generalized_by_chance, omega_squared, p)
 }
 
-# Interval of the noncentrality of an observed F; 0 where it would be negative
+# Interval of the noncentrality of an observed F; a lower end below 0 is 0, and there is none where
+# the upper end would be 0 too
 noncentral_f <- function(f, df1, df2) {
+  if (pf(f, df1, df2) <= (1 - ci_level) / 2) return(c(NA, NA))
   end <- function(p) {
     if (pf(f, df1, df2) <= p) return(0)
     excess <- function(ncp) pf(f, df1, df2, ncp) - p
@@ -99,7 +119,7 @@ noncentral_f <- function(f, df1, df2) {
   c(end((1 + ci_level) / 2), end((1 - ci_level) / 2))
 }
 
-# Welch's F, or the classic one where a group does not vary; eta and omega squared
+# Welch's F, or the classic one where a group does not vary; eta, epsilon and omega squared
 several <- function(scores) {
   scores <- scores[lengths(scores) > 1]
   undefined <- test_row("Welch's F")
@@ -117,7 +137,9 @@ several <- function(scores) {
     if (any(flat)) "classic F" else "Welch's F",
     statistic = unname(test$statistic), df1 = unname(test$parameter[1]),
     df2 = unname(test$parameter[2]), value = squares[1] / sum(squares),
+    corrected = 1 - noise / (sum(squares) / (nrow(long) - 1)),
     ci_low = ends[1] / (ends[1] + nrow(long)), ci_high = ends[2] / (ends[2] + nrow(long)),
+    by_chance = parts[["Df"]][1] / (nrow(long) - 1),
     omega_squared = (squares[1] - parts[["Df"]][1] * noise) / (sum(squares) + noise),
     p = test$p.value
   )
@@ -144,9 +166,13 @@ several_within <- function(scores) {
   share <- ends / (ends + sum(df) + 1)
   general <- share / (share + (1 - share) * (units + errors) / errors)
   test_row("repeated-measures F", statistic = f, df1 = df[1], df2 = df[2], epsilon = epsilon,
-           value = effect / (effect + errors), ci_low = share[1], ci_high = share[2],
-           generalized = effect / (effect + units + errors), generalized_low = general[1],
-           generalized_high = general[2], p = pf(f, df[1], df[2], lower.tail = FALSE))
+           value = effect / (effect + errors),
+           corrected = (effect - errors / (n - 1)) / (effect + errors), ci_low = share[1],
+           ci_high = share[2], by_chance = 1 / n,
+           generalized = effect / (effect + units + errors),
+           generalized_corrected = (effect - errors / (n - 1)) / (effect + units + errors),
+           generalized_low = general[1], generalized_high = general[2],
+           generalized_by_chance = (effect + errors) / n / (effect + units + errors), p = pf(f, df[1], df[2], lower.tail = FALSE))
 }
 
 tables <- lapply(unique(groups$rows), function(rows) {
@@ -178,7 +204,9 @@ tests <- bind(lapply(tables, function(table) {
   test <- if (length(table$scores) == 2) {
     pair <- (if (table$within) paired else welch)(table$scores[[1]], table$scores[[2]])
     test_row(if (table$within) "paired t" else "Welch's t", statistic = pair[4], df2 = pair[5],
-             value = pair[6], ci_low = pair[7], ci_high = pair[8], p = pair[12])
+             value = pair[6],
+             corrected = hedges(table$scores[[1]], table$scores[[2]], table$within),
+             ci_low = pair[7], ci_high = pair[8], p = pair[12])
   } else if (table$within) {
     several_within(do.call(cbind, table$scores))
   } else {
@@ -202,7 +230,8 @@ pairs <- bind(lapply(tables, function(table) {
     data.frame(
       group = table$group, scale = table$scale, first = table$names[first],
       second = table$names[second], difference = test[1], ci_low = test[2], ci_high = test[3],
-      t = test[4], df = test[5], d = test[6], d_low = test[7], d_high = test[8], d_z = test[9],
+      t = test[4], df = test[5], d = test[6], d_low = test[7], d_high = test[8],
+      g = hedges(table$scores[[first]], table$scores[[second]], table$within), d_z = test[9],
       d_z_low = test[10], d_z_high = test[11], d_average = average[1],
       d_average_low = average[2], d_average_high = average[3], p = test[12]
     )

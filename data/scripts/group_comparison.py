@@ -8,7 +8,7 @@ two.
 """
 
 import numpy as np
-from scipy import optimize, stats
+from scipy import optimize, special, stats
 from shared import (
     NAN,
     constant,
@@ -65,6 +65,24 @@ def average_d(x, y, ci_level):
     return d, d - reach, d + reach
 
 
+def hedges(x, y, within):
+    """Hedges: d without what few units add, from the degrees of freedom of its divisor."""
+    if within:
+        both = ~np.isnan(x) & ~np.isnan(y)
+        x, y = x[both], y[both]
+    if min(len(x), len(y)) < 2 or (constant(x) and constant(y)) or (within and constant(y - x)):
+        return NAN
+    squares = np.array([x.var(ddof=1), y.var(ddof=1)])
+    sizes = np.array([len(x), len(y)]) - 1
+    df = sizes.sum()
+    d = (y.mean() - x.mean()) / np.sqrt(sizes @ squares / df)
+    if within:
+        df = sizes[0] * squares.sum() ** 2 / (np.cov(x, y) ** 2).sum()
+    if df < 2:
+        return NAN
+    return d * np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / np.sqrt(df / 2)
+
+
 def paired(x, y, ci_level, alternative):
     """Paired t test of y against x.
 
@@ -89,8 +107,13 @@ def paired(x, y, ci_level, alternative):
 
 
 def noncentral_f(f, df1, df2, ci_level):
-    """Interval of the noncentrality of an observed F; 0 where it would be negative."""
+    """Interval of the noncentrality of an observed F; a lower end below 0 is 0.
+
+    There is none where the upper end would be 0 too.
+    """
     tail = (1 - ci_level) / 2
+    if stats.f.cdf(f, df1, df2) <= tail:
+        return NAN, NAN
 
     def end(p):
         if stats.f.cdf(f, df1, df2) <= p:
@@ -104,9 +127,9 @@ def noncentral_f(f, df1, df2, ci_level):
 
 
 def several(groups, ci_level):
-    """Welch's F of three groups or more, or the classic one; eta and omega squared."""
+    """Welch's F of three groups or more, or the classic one; eta, epsilon and omega squared."""
     groups = [x for x in groups if len(x) > 1]
-    undefined = ("Welch's F", *(NAN,) * 12)
+    undefined = ("Welch's F", *(NAN,) * 16)
     if len(groups) < 2 or all(constant(x) for x in groups):
         return undefined
     sizes = np.array([len(x) for x in groups])
@@ -120,8 +143,10 @@ def several(groups, ci_level):
     ends = [ncp / (ncp + total) for ncp in noncentral_f(classic, k - 1, total - k, ci_level)]
     effects = (
         between / (between + within),
+        1 - noise / ((between + within) / (total - 1)),
         *ends,
-        *(NAN,) * 3,
+        (k - 1) / (total - 1),
+        *(NAN,) * 5,
         (between - (k - 1) * noise) / (between + within + noise),
     )
     if (variances == 0).any():
@@ -144,7 +169,7 @@ def several_within(scores, ci_level):
     scores = scores[:, (~np.isnan(scores)).sum(axis=0) > 1]
     scores = scores[~np.isnan(scores).any(axis=1)]
     n, k = scores.shape
-    undefined = ("repeated-measures F", *(NAN,) * 12)
+    undefined = ("repeated-measures F", *(NAN,) * 16)
     if n < 2 or k < 2:
         return undefined
     unit, group, mean = scores.mean(axis=1, keepdims=True), scores.mean(axis=0), scores.mean()
@@ -160,7 +185,11 @@ def several_within(scores, ci_level):
     shares = [ncp / (ncp + df1 + df2 + 1) for ncp in noncentral_f(f, df1, df2, ci_level)]
     beside = (units + errors) / errors
     general = [share / (share + (1 - share) * beside) for share in shares]
-    effects = effect / (effect + errors), *shares, effect / (effect + units + errors), *general
+    above, total = effect - errors / (n - 1), effect + units + errors
+    effects = (
+        *(effect / (effect + errors), above / (effect + errors), *shares, 1 / n),
+        *(effect / total, above / total, *general, (effect + errors) / n / total),
+    )
     test = "repeated-measures F", f, df1, df2, epsilon
     return *test, *effects, NAN, stats.f.sf(f, df1, df2)
 
@@ -195,7 +224,8 @@ for (rows, group, scale, within), names in compared.items():
     if len(names) == 2:
         _, _, _, t, df, *d, _, _, _, p = compare(*scores, ci_level, alternative)
         test = "paired t" if within else "Welch's t"
-        tests.append((group, scale, test, t, NAN, df, NAN, *d, *(NAN,) * 4, p, NAN))
+        effects = d[0], hedges(*scores, within), *d[1:], *(NAN,) * 7
+        tests.append((group, scale, test, t, NAN, df, NAN, *effects, p, NAN))
     elif within:
         tests.append((group, scale, *several_within(np.column_stack(scores), ci_level), NAN))
     else:
@@ -206,6 +236,7 @@ for (rows, group, scale, within), names in compared.items():
             first, second = int(pair["first"]) - 1, int(pair["second"]) - 1
             test = compare(scores[first], scores[second], ci_level, alternative)
             test = together(test, len(names), n_pairs, within, ci_level)
+            test = *test[:8], hedges(scores[first], scores[second], within), *test[8:]
             average = (NAN,) * 3 if within else average_d(scores[first], scores[second], ci_level)
             pairs.append(
                 (group, scale, names[first], names[second], *test[:-1], *average, test[-1], NAN)
@@ -223,11 +254,15 @@ columns = (
     "df2",
     "epsilon",
     "value",
+    "corrected",
     "ci_low",
     "ci_high",
+    "by_chance",
     "generalized",
+    "generalized_corrected",
     "generalized_low",
     "generalized_high",
+    "generalized_by_chance",
     "omega_squared",
     "p",
     "p_adjusted",
@@ -247,6 +282,7 @@ columns = (
     "d",
     "d_low",
     "d_high",
+    "g",
     "d_z",
     "d_z_low",
     "d_z_high",

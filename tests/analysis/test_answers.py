@@ -597,13 +597,13 @@ BY_HAND = {
         made(
             table(
                 "components",
-                ("respondent", "source", "share"),
+                ("respondent", "source", "corrected", "p", "share"),
                 [
-                    ("m", "Item", 0.414),
-                    ("m", "Context", 0.1249),
-                    ("m", "Template", 0.001),
-                    ("m", "Item × context", 0.3),
-                    ("m", "Residual (repetition)", 0.16),
+                    ("m", "Item", 0.414, 0.0003, 0.4),
+                    ("m", "Context", 0.1249, 0.06, 0.12),
+                    ("m", "Template", -0.001, 0.4, 0.0),
+                    ("m", "Item × context", 0.3, 0.001, 0.31),
+                    ("m", "Residual (repetition)", 0.16, NAN, 0.17),
                 ],
             ),
             table(
@@ -628,9 +628,9 @@ BY_HAND = {
             ),
         ),
         "Of the variance of an answer (0 to 100), 41% comes from item, 30% from item × context, "
-        "12% from context and 16% is residual (repetition). For scores of 25 contexts over 20 "
-        "items, G = .91 [.80, .96] and phi = .83 [.70, .90]. For scores of 25 contexts planned "
-        "over 40 items, G = .95 and phi = .90.",
+        "12% from context (chance alone may give that) and 16% is residual (repetition). For "
+        "scores of 25 contexts over 20 items, G = .91 [.80, .96] and phi = .83 [.70, .90]. For "
+        "scores of 25 contexts planned over 40 items, G = .95 and phi = .90.",
     ),
     "efa": (
         made(
@@ -721,7 +721,9 @@ BY_HAND = {
                     "df2",
                     "p_adjusted",
                     "effect",
+                    "corrected",
                     "value",
+                    "by_chance",
                     "ci_low",
                     "ci_high",
                     "n_missing",
@@ -743,7 +745,9 @@ BY_HAND = {
                         20.25,
                         0.0004,
                         "d",
+                        -1.01,
                         -1.05,
+                        NAN,
                         -2.0,
                         -0.1,
                         3,
@@ -756,11 +760,12 @@ BY_HAND = {
                         "repetitions",
                     ),
                     (
-                        *("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.09, NAN, NAN),
+                        *("m", "B", "Welch's F", 1.5, 2.0, 30.0, 0.25, "η²", 0.03, 0.09),
+                        *(0.0625, NAN, NAN),
                         *(0, 0, 4, 0, 3, "between", "context", "repetitions"),
                     ),
                     (
-                        *("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", NAN, NAN, NAN),
+                        *("m", "", "Welch's t", NAN, NAN, NAN, NAN, "d", *(NAN,) * 5),
                         *(0, 0, 4, 0, 2, "between", "context", "repetitions"),
                     ),
                 ],
@@ -778,10 +783,11 @@ BY_HAND = {
             ),
         ),
         "A: x is higher than y (M = 3.25 and 2.50), Welch's t(20.3) = −2.35, adjusted p < .001, "
-        "d = −1.05 [−2.00, −0.10] "
+        "g = −1.01 [−2.00, −0.10] (as published, d = −1.05) "
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
-        "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, η² = .09; "
+        "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, ε² = .03 "
+        "(as published, η² = .09, where chance alone gives .06); "
         "(no subscale): undefined (too few scores in a group, or no variance). "
         "Each score is of one context: the mean over repetitions.",
     ),

@@ -1,15 +1,20 @@
+import itertools
+import math
+
 import numpy as np
 import pytest
 from scipy.stats import f_oneway, ncf, ttest_1samp, ttest_ind, ttest_ind_from_stats
 from statsmodels.stats.oneway import anova_oneway
 
 from core.stats.groups import (
+    MORE_ALIKE,
     Summary,
     compare_summaries,
     compare_with_norms,
     known_groups,
     mean_interval,
     summary,
+    unbiased_factor,
     welch_t,
 )
 
@@ -78,6 +83,38 @@ def test_the_share_of_variance_between_groups_by_hand():
     assert own.eta_squared == pytest.approx(0.5, abs=1e-14)
     assert own.classic_f == pytest.approx(2.0, abs=1e-14)
     assert own.omega_squared == pytest.approx((4 - 2) / (8 + 2), abs=1e-14)
+    # one of three degrees of freedom is between: a third by chance, and (1/2 - 1/3) / (2/3) is left
+    assert own.by_chance == pytest.approx(1 / 3, abs=1e-14)
+    assert own.epsilon_squared == pytest.approx((4 - 2) / 8, abs=1e-14)
+
+
+def test_chance_gives_the_mean_share_of_all_deals_and_nothing_corrected():
+    scores = np.array([0.0, 1, 1, 4, 9, 2])
+    deals = [
+        known_groups({"a": scores[order[:2]], "b": scores[order[2:4]], "c": scores[order[4:]]})
+        for order in map(np.array, itertools.permutations(range(6)))
+        if order[0] < order[1] and order[2] < order[3] and order[4] < order[5]
+    ]
+    assert len(deals) == 90
+    assert np.mean([own.eta_squared for own in deals]) == pytest.approx(deals[0].by_chance)
+    assert np.mean([own.epsilon_squared for own in deals]) == pytest.approx(0, abs=1e-12)
+
+
+def test_groups_more_alike_than_by_chance_have_no_interval():
+    scores = np.array([0.0, 1, 2, 3, 4])
+    own = known_groups({"a": scores, "b": scores + 0.1, "c": scores + 0.05})
+    assert own.problems == (MORE_ALIKE,)
+    assert np.isnan((own.low, own.high)).all()
+    assert own.epsilon_squared < 0 < own.eta_squared
+
+
+def test_hedges_factor_makes_d_of_few_units_right_on_average():
+    draw = np.random.default_rng(6).normal(size=(200_000, 2, 4))
+    spread = np.sqrt(draw.var(axis=2, ddof=1).mean(axis=1))
+    d = (1 + draw.mean(axis=2) @ [-1, 1]) / spread
+    assert d.mean() > 1.1
+    assert d.mean() * unbiased_factor(6) == pytest.approx(1, abs=0.01)
+    assert math.isnan(unbiased_factor(1.9))
 
 
 def test_the_interval_of_eta_squared_inverts_the_noncentral_f():

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -9,7 +10,7 @@ import pandas as pd
 import pytest
 from statsmodels.stats.anova import AnovaRM
 
-from core.stats.groups import paired_t
+from core.stats.groups import MORE_ALIKE, paired_t, unbiased_factor
 from core.stats.repeated_measures import average_d, repeated_measures
 
 R = json.loads((Path(__file__).parent / "golden" / "within_R.json").read_text())
@@ -27,6 +28,51 @@ def test_analysis_of_variance_agrees_with_r():
     ends = (test.partial.low, test.partial.high)
     assert ends == pytest.approx((R["partial_low"], R["partial_high"]), abs=2e-5)
     assert (test.df1, test.df2) == pytest.approx((3 * test.epsilon, 39 * test.epsilon))
+
+
+def test_shares_corrected_for_chance_by_hand():
+    """Sums of squares 6 between conditions, 10 of errors, 42 between the 4 units."""
+    test = repeated_measures(np.array([[1.0, 2, 3], [2, 5, 2], [3, 5, 4], [6, 6, 9]]))
+    assert (test.partial.by_chance, test.generalized.by_chance) == pytest.approx((1 / 4, 4 / 58))
+    corrected = ((6 - 10 / 3) / 16, (6 - 10 / 3) / 58)
+    assert (test.partial.corrected, test.generalized.corrected) == pytest.approx(corrected)
+
+
+def test_chance_gives_the_mean_shares_of_all_deals_within_units():
+    scores = np.array([[0.0, 1, 5], [2, 2, 3], [7, 1, 0]])
+    deals = [
+        repeated_measures(np.array(rows))
+        for rows in itertools.product(*(list(itertools.permutations(row)) for row in scores))
+    ]
+    for name in ("partial", "generalized"):
+        shares = [getattr(test, name) for test in deals if np.isfinite(test.f)]
+        assert len(shares) == 216
+        assert np.mean([own.value for own in shares]) == pytest.approx(shares[0].by_chance)
+        assert np.mean([own.corrected for own in shares]) == pytest.approx(0, abs=1e-12)
+
+
+def test_conditions_more_alike_than_by_chance_have_no_interval():
+    scores = np.random.default_rng(3).normal(size=(8, 3))
+    test = repeated_measures(scores - scores.mean(axis=0) + [0, 0.01, 0])
+    assert test.problems == (MORE_ALIKE,)
+    assert np.isnan((test.partial.low, test.generalized.high)).all()
+    assert test.partial.corrected < 0
+
+
+def test_d_of_few_paired_units_is_right_on_average_once_corrected():
+    draw = np.random.default_rng(8).multivariate_normal([0, 1.5], [[1, 1], [1, 4]], (60_000, 5))
+    first, second = np.moveaxis(draw, 2, 0)
+    variances = draw.var(axis=1, ddof=1)
+    d = (second - first).mean(axis=1) / np.sqrt(variances.mean(axis=1))
+    truth = 1.5 / np.sqrt(2.5)
+    assert d.mean() > 1.1 * truth
+    centered = draw - draw.mean(axis=1, keepdims=True)
+    shared = centered.prod(axis=2).sum(axis=1) / 4
+    df = 4 * variances.sum(axis=1) ** 2 / ((variances**2).sum(axis=1) + 2 * shared**2)
+    corrected = d * [unbiased_factor(own) for own in df]
+    assert corrected.mean() == pytest.approx(truth, rel=0.025)
+    few = [average_d(first[row], second[row]).corrected for row in range(20)]
+    assert few == pytest.approx(corrected[:20])
 
 
 def test_f_agrees_with_statsmodels():

@@ -80,7 +80,19 @@ ITEMS = tables.TableSpec(
             (0.035, 0.07, 0.13, 0.26),
         ),
         tables.number(
+            "nagelkerke_by_chance",
+            "ΔR² Nagelkerke by chance",
+            "proportion",
+            "Its mean where levels do not differ, as the statistic is a chi-square then.",
+        ),
+        tables.number(
             "mcfadden", "ΔR² McFadden", "proportion", "The same rise of McFadden's R².", (0.02,)
+        ),
+        tables.number(
+            "mcfadden_by_chance",
+            "ΔR² McFadden by chance",
+            "proportion",
+            "Its mean where levels do not differ: df / (−2 log-likelihood of no predictor).",
         ),
         tables.text(
             "jodoin_gierl",
@@ -495,7 +507,9 @@ def _add_items(
             p_non_uniform=item.non_uniform.p_adjusted,
             p_total=item.total.p_adjusted,
             nagelkerke=item.total.nagelkerke_change,
+            nagelkerke_by_chance=item.total.nagelkerke_by_chance,
             mcfadden=item.total.mcfadden_change,
+            mcfadden_by_chance=item.total.mcfadden_by_chance,
             jodoin_gierl=item.jodoin_gierl,
             zumbo_thomas=item.zumbo_thomas,
             above_choi=item.above_choi,

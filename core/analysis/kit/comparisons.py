@@ -33,7 +33,7 @@ from core.domain.results import AnalysisResult, ResultTable, Unit
 from core.domain.study import COUNTED_AS_MISSING, FACTORS, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment
-from core.stats.inputs import Booleans, Floats, Integers, and_list, name_list
+from core.stats.inputs import Booleans, Floats, Integers, and_list, name_list, ratios
 from core.stats.paired import paired_differences
 
 # What several levels were asked alike.
@@ -376,6 +376,7 @@ def comparison_table(
     title: str,
     value_unit: Unit = "proportion",
     unit_name: str = "item",
+    weight: str = "",
     adjust: Adjustment = "holm",
     ci_level: float = 0.95,
     seed: int = 0,
@@ -403,6 +404,9 @@ def comparison_table(
         Unit of the value.
     unit_name : str
         What notes call a unit: "item", "context" or "repetition".
+    weight : str
+        A column of numbers from 0. Of a group is then compared the sum of the values over the sum
+        of the weights, and not the mean; see `_of_ratios`.
     adjust : "holm" or "benjamini-hochberg"
         p is adjusted over all pairs that differ in the same factor.
     ci_level, seed : float, int
@@ -439,15 +443,19 @@ def comparison_table(
     pairs, total = group_pairs(groups, names, units)
     if not pairs:
         return Comparisons((), (_nothing_to_compare(names, units, len(groups)),))
-    table = np.full((len(groups), len(unit_labels)), np.nan)
-    table[group, unit] = values[value].to_numpy(dtype=np.float64)
+    columns = [value, weight] if weight else [value]
+    table = np.full((len(groups), len(unit_labels), len(columns)), np.nan)
+    table[group, unit] = values[columns].to_numpy(dtype=np.float64)
     rows = [pair.rows for pair in pairs]
     remarks = [""] * len(pairs)
     if answers is not None and values_of is not None:
-        made = _Made(names, units, value, groups, unit_labels, answers, values_of)
+        made = _Made(names, units, columns, groups, unit_labels, answers, values_of)
         table, rows, remarks = _compared_alike(table, pairs, made)
+    compared = table[..., 0]
+    if weight:
+        compared, rows = _of_ratios(table, rows)
     differences = paired_differences(
-        table,
+        compared,
         pairs=rows,
         families=[pair.factor for pair in pairs],
         adjustment=adjust,
@@ -493,7 +501,7 @@ def _comparison_spec(
 ) -> tables.TableSpec:
     """The table of pairs of groups, compared in a value of this title and unit."""
     references = {"holm": "Holm (1979)", "benjamini-hochberg": "Benjamini & Hochberg (1995)"}
-    of_both = f"Mean over the {units} of both."
+    of_both = f"Over the {units} of both."
     return tables.TableSpec(
         "comparisons",
         "Groups compared",
@@ -508,7 +516,7 @@ def _comparison_spec(
                 "difference",
                 "Difference",
                 value_unit,
-                f"Mean over {units} of second − first.",
+                f"Second − first, over the {units} of both.",
                 f"Student's t of the differences of {units}; none where all differ alike.",
             ),
             tables.p_value(
@@ -591,12 +599,41 @@ def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> 
     )
 
 
+def _of_ratios(
+    table: Floats, rows: Sequence[tuple[int, int]]
+) -> tuple[Floats, list[tuple[int, int]]]:
+    """Two rows for each pair whose means are sums of values over sums of weights, and the pairs.
+
+    Each unit that both groups have differs by what it gives to the difference of both ratios. With
+    values s, weights d, and D the sum of d over these units, that is
+
+        n (D1 + D2) / (2 D1 D2) ((s2 - s1) - (S1 + S2) / (D1 + D2) (d2 - d1)),
+
+    whose mean is the difference of the ratios. It changes its sign, and nothing else, where the two
+    groups are exchanged in a unit; so the test of exchanges is exact. Ours.
+    """
+    first, second = (table[[pair[side] for pair in rows]] for side in (0, 1))
+    of_one, of_other = (np.asarray(np.isfinite(side).all(axis=-1)) for side in (first, second))
+    both = of_one & of_other
+    (sum_1, weight_1), (sum_2, weight_2) = (
+        np.where(both[..., None], side, 0.0).sum(axis=1).T for side in (first, second)
+    )
+    common = ratios(sum_1 + sum_2, weight_1 + weight_2)[:, None]
+    apart = (second - first)[..., 0] - common * (second - first)[..., 1]
+    scale = ratios(both.sum(axis=1) * (weight_1 + weight_2), 2 * weight_1 * weight_2)[:, None]
+    of_first = np.where(of_one, ratios(sum_1, weight_1)[:, None], np.nan)
+    alone = ratios(sum_2, weight_2)[:, None]
+    of_second = np.where(of_other & ~both, alone, of_first + scale * apart)
+    pairs = [(number, len(rows) + number) for number in range(len(rows))]
+    return np.concatenate([of_first, of_second]), pairs
+
+
 class _Made(NamedTuple):
     """What the values of a table of comparisons are of, and how they are made of answers."""
 
     names: tuple[str, ...]
     units: Sequence[str]
-    value: str
+    columns: Sequence[str]
     groups: pd.DataFrame
     labels: pd.DataFrame
     answers: pd.DataFrame
@@ -631,7 +668,7 @@ def _compared_alike(
         try:
             values = made.values_of(made.answers.assign(count=counts))
         except NotEnoughData:  # of what both were asked, no answer counts
-            values = pd.DataFrame(columns=[*made.names, *made.units, made.value])
+            values = pd.DataFrame(columns=[*made.names, *made.units, *made.columns])
         group_row = np.array(
             [row_of.get(labels, -1) for labels in _labels(values[list(made.names)])], dtype=np.int64
         )
@@ -639,8 +676,8 @@ def _compared_alike(
             [column_of.get(labels, -1) for labels in _labels(values[list(made.units)])],
             dtype=np.int64,
         )
-        value = values[made.value].to_numpy(dtype=np.float64)
-        both = np.full((2, table.shape[1]), np.nan)
+        value = values[list(made.columns)].to_numpy(dtype=np.float64)
+        both = np.full((2, *table.shape[1:]), np.nan)
         for of_side, row in zip(both, pair.rows, strict=True):
             chosen = (group_row == row) & (column >= 0)
             of_side[column[chosen]] = value[chosen]

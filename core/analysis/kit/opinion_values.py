@@ -576,6 +576,14 @@ def means_of_units(
     return ratios(sums, n).reshape(len(units.labels), n_groups, *observed.shape[1:])
 
 
+def means_without_units(
+    units: UnitAnswers, group: Integers, of_answers: Callable[[Floats], Floats]
+) -> Floats:
+    """The same of the answers of all units but one, for each that is left out."""
+    others = units.counts.sum(axis=0) - units.counts
+    return _over_conditions(of_answers(others), group)
+
+
 def _over_conditions(values: Floats, group: Integers) -> Floats:
     """Means over conditions of (resamples, conditions, ...) values."""
     return np.moveaxis(means_over_cells(np.moveaxis(values, 1, 0), group), 0, 1)

@@ -25,6 +25,7 @@ from core.analysis.kit.opinion_values import (
     count_notes,
     few_units_cautions,
     means_of_units,
+    means_without_units,
     of_phase,
     only_unusable_cautions,
     redrawn_over_conditions,
@@ -309,7 +310,8 @@ def bias_shift(
         `groups`, a row per group: giving way `corrected` for chance with its interval and `p`, mean
         s over all questions, and over the decided ones (b of the first phase not 0) `giving_way`,
         what chance alone gives, and how many majorities turn.
-        `questions`, a row per group and question. `comparisons` of groups in s.
+        `questions`, a row per group and question. `comparisons` of groups in corrected giving way,
+        or in s as published (`reported`, or where no group has two first answers to a question).
 
     Raises
     ------
@@ -333,18 +335,22 @@ def bias_shift(
     questions = _questions_frame(table, ci_level)
     units = None if resample == "item" else _unit_answers(option_counts, table, resample, unusable)
 
+    corrects = reported == "corrected" and bool(
+        np.isfinite(_ratio(means_over_cells(_observed(table), table.initial.counts.group))).any()
+    )
+
     def values_of(answers: pd.DataFrame) -> pd.DataFrame:
-        own = shift_table(answers, names, unusable=unusable, pairs=pairs)
-        if resample == "item":
-            return _questions_frame(own, ci_level)
-        return _unit_means(own, _unit_answers(answers, own, resample, unusable), resample)
+        anew = shift_table(answers, names, unusable=unusable, pairs=pairs)
+        by_unit = None if units is None else _unit_answers(answers, anew, resample, unusable)
+        return _compared_values(anew, by_unit, resample, corrected=corrects)
 
     compared = comparison_table(
-        questions[[*names, "item", "s"]] if units is None else _unit_means(table, units, resample),
+        _compared_values(table, units, resample, corrected=corrects),
         names,
-        units=(resample,) if units else ("item",),
-        value="s",
-        title="Mean s",
+        units=(resample,),
+        value="value",
+        weight="weight" if corrects else "",
+        title="Giving way, corrected" if corrects else "Mean s",
         value_unit="points",
         unit_name=resample if units else "question",
         adjust=adjust,
@@ -665,16 +671,40 @@ def _exchange_p(table: ShiftTable, n_exchanges: int, seed: int) -> Floats:
     return np.where(np.isfinite(observed), as_far / (n + 1), np.nan)
 
 
-def _unit_means(table: ShiftTable, units: UnitAnswers, unit: ResampleUnit) -> pd.DataFrame:
-    """One row for each group and unit with both phases: its mean s over questions."""
+def _compared_values(
+    table: ShiftTable, units: UnitAnswers | None, unit: ResampleUnit, *, corrected: bool
+) -> pd.DataFrame:
+    """One row for each group and question, or other unit, with both phases: what is compared.
+
+    That is mean s, of weight 1; or the shift by halves, whose weight is the share of halves that
+    have a direction. Repetitions have no halves of their own: of them it is the ratio of the group
+    and how it changes without them (the jackknife).
+    """
     counts = table.initial.counts
     observed = _observed(table)
-    values = means_of_units(units, counts.group, observed, _of_answers(table))
-    means = mean_of_defined(values[..., 0])
-    number, group = np.nonzero(np.isfinite(means))
-    own = pd.DataFrame([counts.groups[place] for place in group], columns=list(counts.by))
-    labels = [units.labels[place] for place in number]
-    return own.assign(**{unit: labels}, s=means[number, group])
+    of_groups = means_over_cells(observed, counts.group)
+    of_units = np.moveaxis(of_groups, 1, 0)[:, :, None]
+    labels = [counts.items[number] for number in table.initial.first]
+    if units is not None:
+        answers, labels = _of_answers(table), list(units.labels)
+        of_units = means_of_units(units, counts.group, observed, answers)
+    values = mean_of_defined(of_units[..., 0])
+    weights = np.ones(values.shape)
+    if corrected and units is not None and units.unit is None:
+        others = _ratio(means_without_units(units, counts.group, answers))
+        others = np.where(np.isfinite(values), others, np.nan)
+        n = np.isfinite(others).sum(axis=0)
+        values = _ratio(of_groups) + (n - 1) * (mean_of_defined(others, axis=0) - others)
+    elif corrected:
+        values, weights = np.moveaxis(np.nansum(of_units[..., 4:], axis=2), -1, 0)
+        values = np.where(np.isfinite(of_units[..., 4]).any(axis=2), values, np.nan)
+    number, group = np.nonzero(np.isfinite(values))
+    rows = pd.DataFrame([counts.groups[code] for code in group], columns=list(counts.by))
+    return rows.assign(
+        **{unit: [labels[code] for code in number]},
+        value=values[number, group],
+        weight=weights[number, group],
+    )
 
 
 def _group_rows(

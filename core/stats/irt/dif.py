@@ -36,6 +36,8 @@ class DifTest:
     p_adjusted: float  # over the items tested; the p-value itself where nothing is adjusted
     mcfadden_change: float  # rise of McFadden's R²
     nagelkerke_change: float  # rise of Nagelkerke's R²
+    mcfadden_by_chance: float = math.nan  # mean rise where groups do not differ, of a χ² with df
+    nagelkerke_by_chance: float = math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +83,19 @@ class DifModels:
         return tuple(f"{name}: {why}." for name, fit in named for why in fit.problems)
 
     def _test(self, smaller: ProportionalOdds, larger: ProportionalOdds, blocks: int) -> DifTest:
-        """Likelihood-ratio test with the rise of both R²."""
+        """Likelihood-ratio test with the rise of both R², and what chance alone raises them.
+
+        Where groups do not differ, the statistic is a chi-square whose mean is df, and the mean of
+        exp(- chi-square / n) is (1 + 2 / n)^(- df / 2).
+        """
         df = blocks * (self.n_groups - 1)
         usable = all(fit.converged or fit.separated for fit in (smaller, larger))
         if not usable:
             return DifTest(math.nan, df, math.nan, math.nan, math.nan, math.nan)
         statistic = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
         p_value = float(chi2.sf(statistic, df))
+        largest = -math.expm1(2 / smaller.n * self.null_log_likelihood)
+        mean_rise = -math.expm1(-df / 2 * math.log1p(2 / smaller.n))
         return DifTest(
             chi_square=statistic,
             df=df,
@@ -95,6 +103,8 @@ class DifModels:
             p_adjusted=p_value,
             mcfadden_change=-statistic / 2 / self.null_log_likelihood,
             nagelkerke_change=self._nagelkerke(larger) - self._nagelkerke(smaller),
+            mcfadden_by_chance=-df / 2 / self.null_log_likelihood,
+            nagelkerke_by_chance=(1 / largest - self._nagelkerke(smaller)) * mean_rise,
         )
 
     def _nagelkerke(self, fit: ProportionalOdds) -> float:

@@ -13,7 +13,14 @@ from scipy.stats import f
 from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation, correlation
 from core.stats.groups import MeanTest, paired_t
-from core.stats.inputs import Estimate, Floats, check_level, is_constant, undefined_size_note
+from core.stats.inputs import (
+    Estimate,
+    Floats,
+    check_level,
+    is_constant,
+    ratios,
+    undefined_size_note,
+)
 from core.stats.resampling import Bootstrap
 from core.stats.variance.components import variance_components
 from core.stats.variance.design import cells
@@ -308,15 +315,16 @@ def intraclass_of_components(scores: Floats, *, level: float = 0.95) -> Intracla
 
     Returns
     -------
-    Intraclass : the six forms without test and interval; at least 0, as variances of mixed models
-    are. NaN with a reason as in `intraclass`, and where the effects cannot be told apart.
+    Intraclass : the six forms without test and interval. NaN with a reason as in `intraclass`, and
+    where the effects cannot be told apart.
 
     Notes
     -----
     Variances by REML: of units and the rest for ICC1, of units, repetitions and the rest for the
     others. ICC1 and ICC2 are the units' share of all, ICC3 that of units and rest. Right where
-    scores are missing at random. Without gaps they are those of `intraclass`, unless these are
-    negative. Agrees with lme of nlme 3.1 (R) to 5e-5.
+    scores are missing at random. Variances may be below 0 (`VarianceComponents.unbounded`), so that
+    chance does not push coefficients up: without gaps they are those of `intraclass`. Agrees with
+    lme of nlme 3.1 (R) to 5e-5, where nothing is below 0.
 
     Examples
     --------
@@ -353,11 +361,11 @@ def intraclass_of_components(scores: Floats, *, level: float = 0.95) -> Intracla
     if not (len(one_way.effects) == 2 and len(two_way.effects) == 3):
         reason = undefined_note("Undefined: units and repetitions cannot be told apart.")
         return replace(undefined, problems=(reason,))
-    (units, rest), parts = one_way.estimates, two_way.estimates
+    (units, rest), parts = one_way.unbounded, two_way.unbounded
     singles = {
-        "ICC1": units / (units + rest),
-        "ICC2": parts[0] / parts.sum(),
-        "ICC3": parts[0] / (parts[0] + parts[2]),
+        "ICC1": ratios(units, units + rest),
+        "ICC2": ratios(parts[0], parts.sum()),
+        "ICC3": ratios(parts[0], parts[0] + parts[2]),
     }
     forms = []
     for form in undefined.forms:

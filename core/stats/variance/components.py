@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from core.stats.inputs import ROUNDING, Floats, ratios
+from core.stats.inputs import ROUNDING, Floats, mean_of_defined, ratios
 from core.stats.variance.design import DesignCells, Effects, contains, effects
 from core.stats.variance.reml import MOST_LEVELS, fit_reml
 
@@ -42,6 +42,8 @@ class VarianceComponents:
     problems: tuple[str, ...] = ()
     covariance: Floats | None = None
     """Of REML estimates."""
+    stepped: Floats | None = None
+    """REML estimates that may be below 0; see `core.stats.variance.reml.RemlFit`."""
 
     @property
     def mean_squares(self) -> Floats:
@@ -62,6 +64,19 @@ class VarianceComponents:
     def shares(self) -> Floats:
         """Each component as a share of the total; NaN where that is 0."""
         return shares_of(self.positive)
+
+    @property
+    def unbounded(self) -> Floats:
+        """Estimates that may be below 0, so that those of variances of 0 are 0 on average.
+
+        Those of mean squares, and of REML one step without its bound.
+        """
+        return self.estimates if self.stepped is None else self.stepped
+
+    @property
+    def corrected_shares(self) -> Floats:
+        """Shares of unbounded estimates, which chance does not push up."""
+        return shares_of(self.unbounded)
 
     @property
     def fitted(self) -> Floats:
@@ -113,6 +128,37 @@ class VarianceComponents:
         chi = generator.chisquare(self.degrees, (n_draws, len(self.degrees)))
         squares = self.fitted * self.degrees / chi
         return np.asarray(np.linalg.solve(self.expected, (squares * self.degrees).T).T)
+
+
+def shares_by_chance(components: VarianceComponents, n_draws: int, seed: int) -> Floats:
+    """The mean share of each component where it is 0 and the others are as estimated.
+
+    Sums of squares are drawn as chi-squares of their degrees of freedom times their expected mean
+    squares, and solved for components, of which those below 0 count as 0: exact for mean squares of
+    balanced designs, else approximate. NaN for the residual, and where nothing else varies.
+
+    Examples
+    --------
+    Two targets by two judges without any variance but the residual's: the mean square of targets is
+    over that of errors in half of all answers.
+
+    >>> from core.stats.variance.design import cells
+    >>> scores = np.array([[0.0, 1], [1, 0]])
+    >>> design = cells(scores.ravel(), np.indices(scores.shape).reshape(2, -1), scores.shape)
+    >>> by_chance = shares_by_chance(variance_components(design), 4000, 1)
+    >>> bool(by_chance[0] > 0.1), bool(np.isnan(by_chance[2]))
+    (True, True)
+    """
+    degrees, positive = components.degrees, components.positive
+    chi = np.random.default_rng(seed).chisquare(degrees, (n_draws, len(degrees)))
+    solve = np.linalg.inv(components.expected).T
+    means = np.full(len(positive), math.nan)
+    for number in range(len(positive) - 1):
+        without = np.where(np.arange(len(positive)) == number, 0.0, positive)
+        squares = chi * (components.expected @ without / degrees)
+        shares = shares_of(np.maximum(squares @ solve, 0.0))[:, number]
+        means[number] = mean_of_defined(shares)
+    return means
 
 
 def shares_of(components: Floats) -> Floats:
@@ -237,7 +283,13 @@ def _estimated(
             estimates=moments,
             problems=("REML did not converge; estimates come from sums of squares.",),
         )
-    return replace(components, estimates=fit.estimates, method="REML", covariance=fit.covariance)
+    return replace(
+        components,
+        estimates=fit.estimates,
+        method="REML",
+        covariance=fit.covariance,
+        stepped=fit.unbounded,
+    )
 
 
 def _all_squares(design: DesignCells) -> float:

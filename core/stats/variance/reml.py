@@ -33,10 +33,12 @@ class RemlFit:
     """REML estimates: of the effects given, of all facets together if replicated, residual.
 
     `covariance` is that of the estimates: the inverse of the expected information; None where
-    that can hardly be inverted.
+    that can hardly be inverted. `unbounded` are the estimates after one step of scoring that may go
+    below 0: minimum variance quadratic unbiased ones at these components, the same where none is 0.
     """
 
     estimates: Floats
+    unbounded: Floats
     covariance: Floats | None
     log_likelihood: float
     converged: bool
@@ -98,8 +100,13 @@ def fit_reml(
     scale = np.sqrt(np.maximum(np.diag(information), 1e-300))
     relative = information / np.outer(scale, scale)
     apart = bool(np.linalg.eigvalsh(relative)[0] > _ALIKE)
-    covariance = np.linalg.inv(relative) / np.outer(scale, scale) if apart else None
-    return RemlFit(values, covariance, climb.log_likelihood, converged)
+    if not apart:
+        return RemlFit(values, values, None, climb.log_likelihood, converged)
+    covariance = np.linalg.inv(relative) / np.outer(scale, scale)
+    unbounded = covariance @ every_effect.forms(every_effect.solved(values), values) / 2
+    inside = values > 0  # one that is not at its bound is where the likelihood is highest
+    unbounded = np.where(inside.all(), values, unbounded)
+    return RemlFit(values, unbounded, covariance, climb.log_likelihood, converged)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,28 +235,35 @@ class _Model:
         )
         # Traces of the projection with the covariance of each effect, and its images of the data.
         sums, sums_of_ones = z.T @ projected, z.T @ point.ones
-        traces, forms, images = [], [], []
+        traces, images = [], []
         for span, value in zip(self.spans, values, strict=False):
             trace = (span.stop - span.start - point.diagonal[span].sum()) / value
             traces.append(trace - (sums_of_ones[span] ** 2).sum() / point.precision)
-            forms.append((sums[span] ** 2).sum())
             images.append(z[:, span] @ sums[span])
         if self.of_cells:
             traces.append(point.spread.sum())
-            forms.append((projected**2).sum())
             images.append(projected)
         traces.append((point.spread / self.counts).sum())
-        forms.append((projected**2 / self.counts).sum())
         images.append(projected / self.counts)
         stacked = np.stack(images, axis=1)
         solved = self.solve(point.weight, point.inner, stacked)
         total = solved.sum(axis=0)
         information = 0.5 * (stacked.T @ solved - np.outer(total, total) / point.precision)
-        gradient = -0.5 * (np.array(traces) - np.array(forms))
         if self.n_within:
-            gradient[-1] -= 0.5 * (self.n_within / residual - self.within / residual**2)
+            traces[-1] += self.n_within / residual
+        gradient = -0.5 * (np.array(traces) - self.forms(point, values))
+        if self.n_within:
             information[-1, -1] += 0.5 * self.n_within / residual**2
         return _Point(float(likelihood), gradient, information)
+
+    def forms(self, point: _Solved, values: Floats) -> Floats:
+        """The data through the projection with the covariance of each effect in the middle."""
+        sums, squares = self.effects.T @ point.projected, point.projected**2
+        forms = [(sums[span] ** 2).sum() for span in self.spans]
+        if self.of_cells:
+            forms.append(squares.sum())
+        within = self.within / values[-1] ** 2 if self.n_within else 0.0
+        return np.array([*forms, (squares / self.counts).sum() + within])
 
     def information(self, values: Floats) -> Floats:
         """The expected information at components, which may be 0 but for the residual.

@@ -6,11 +6,13 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.analysis.opinions.bias_shift import bias_shift as analysis
 from core.errors import NotEnoughData
+from core.stats import stance
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import as_new_contexts, opinions
 from tests.unit_intervals import wilson_of_error
@@ -189,9 +191,112 @@ def test_p_of_giving_way_is_that_of_all_exchanges():
 
 def test_models_are_compared_over_the_questions_of_both():
     other = phases(SECOND, SECOND, respondent="b")
-    compared = tables(pd.concat([phases(), other]))["comparisons"].iloc[0]
-    assert (compared["first_mean"], compared["second_mean"]) == (pytest.approx(0.68), 0)
-    assert compared["n"] == 5
+    answers = pd.concat([phases(), other])
+    published = tables(answers, reported="published")["comparisons"].iloc[0]
+    assert (published["first_mean"], published["second_mean"]) == (pytest.approx(0.68), 0)
+    assert published["n"] == 5
+    found = tables(answers)
+    compared, groups = found["comparisons"].iloc[0], found["groups"]["corrected"].tolist()
+    assert compared[["first_mean", "second_mean"]].tolist() == pytest.approx(groups)
+    assert compared["ci_low"] < compared["difference"] < compared["ci_high"]
+
+
+def test_models_differ_in_corrected_giving_way_as_worked_by_hand():
+    """Two questions, ++ then -- and ++ then +- under the first model: shifts 2 and 1, mean 1.5.
+
+    The second has ++ then ++ and +- then ++. Halves of one answer: the shift of ++ is 0; that of +-
+    is the mean of -1 - 1 and -(1 - 1), -1. So the ratio is -.5. All halves decide, so that the
+    difference of a question is that of its shifts: -2 and -2.
+    """
+    first = [("q1", 2, 0, 0), ("q2", 2, 0, 0)], [("q1", 0, 2, 0), ("q2", 1, 1, 0)]
+    second = [("q1", 2, 0, 0), ("q2", 1, 1, 0)], [("q1", 2, 0, 0), ("q2", 2, 0, 0)]
+    answers = [phases(*own, respondent=name) for own, name in ((first, "a"), (second, "b"))]
+    row = tables(pd.concat(answers))["comparisons"].iloc[0]
+    assert row[["first_mean", "second_mean"]].tolist() == pytest.approx([1.5, -0.5])
+    assert row["difference"] == pytest.approx(-2)
+
+
+def chance_counts(n_units, n_items, n, seed):
+    """Yes of each model, unit, phase and item, from 0 to n."""
+    return np.random.default_rng(seed).integers(0, n + 1, (2, n_units, 2, n_items))
+
+
+def of_units(yes, n, unit, model, chosen):
+    parts = []
+    for number in chosen:
+        rows = [
+            [(f"q{item:02}", count, n - count, 0) for item, count in enumerate(counts)]
+            for counts in yes[model, number].tolist()
+        ]
+        parts.append(phases(*rows, **{unit: number}, respondent=f"r{model}"))
+    return pd.concat(parts)
+
+
+def halves(yes, n):
+    """The shift by halves and the share that decides, of (..., phases, items) yes."""
+    return stance.split_shifts(*((own, n - own, 0 * own) for own in np.moveaxis(yes, -2, 0)))
+
+
+@pytest.mark.parametrize("unit", ["item", "context"])
+def test_differences_of_corrected_giving_way_are_those_of_ratios_exchanged_as_pairs(unit):
+    """p by hand: shift and weight of a unit change sides together, and both ratios are made anew.
+
+    The interval is t of what each unit gives to the difference, linearized at the ratio of both.
+    """
+    n_units, n_items, n = (1, 9, 4) if unit == "item" else (6, 3, 4)
+    yes = chance_counts(n_units, n_items, n, 4)
+    frame = pd.concat([of_units(yes, n, "context", model, range(n_units)) for model in (0, 1)])
+    row = tables(frame, resample=unit)["comparisons"].iloc[0]
+    moved, decided = (own[:, 0] if unit == "item" else own.sum(axis=2) for own in halves(yes, n))
+    size = moved.shape[1]
+
+    def difference(moved, decided):
+        ratios = moved.sum(axis=1) / decided.sum(axis=1)
+        return ratios[1] - ratios[0]
+
+    assert row["difference"] == pytest.approx(difference(moved, decided))
+    sums, scaled = decided.sum(axis=1), (1, -moved.sum() / decided.sum())
+    linear = np.tensordot(scaled, [np.diff(own, axis=0)[0] for own in (moved, decided)], 1)
+    linear *= size * sums.sum() / (2 * sums.prod())
+    half = scipy.stats.t.ppf(0.975, size - 1) * linear.std(ddof=1) / np.sqrt(size)
+    expected = [row["difference"] - half, row["difference"] + half]
+    assert row[["ci_low", "ci_high"]].tolist() == pytest.approx(expected)
+    # the linear form of the difference is what is exchanged: its factor stays the same
+    at_least = []
+    for signs in itertools.product((0, 1), repeat=size):
+        sides = np.array([signs, np.subtract(1, signs)])
+        own = [np.take_along_axis(values, sides, axis=0) for values in (moved, decided)]
+        product = own[1].sum(axis=1).prod() / sums.prod()
+        at_least.append(abs(difference(*own)) * product >= abs(row["difference"]) - 1e-9)
+    assert row["p"] == pytest.approx(np.mean(at_least))
+
+
+def test_repetitions_are_compared_by_the_jackknife():
+    """Each model without a repetition, whose halves have one answer less."""
+    yes = chance_counts(5, 4, 1, 2)
+    options = {"resample": "repetition", "resamples": 0}
+    frame = pd.concat([of_units(yes, 1, "repetition", model, range(5)) for model in (0, 1)])
+    row = tables(frame, **options)["comparisons"].iloc[0]
+    values = []
+    for model in (0, 1):
+        whole, *others = (
+            tables(of_units(yes, 1, "repetition", model, chosen), **options)["groups"]["corrected"]
+            for chosen in (range(5), *(np.delete(range(5), left_out) for left_out in range(5)))
+        )
+        values.append(float(whole.iloc[0]) + 4 * (np.mean(others) - np.ravel(others)))
+    apart = values[1] - values[0]
+    half = scipy.stats.t.ppf(0.975, 4) * apart.std(ddof=1) / np.sqrt(5)
+    expected = [apart.mean(), apart.mean() - half, apart.mean() + half]
+    assert row[["difference", "ci_low", "ci_high"]].tolist() == pytest.approx(expected)
+
+
+def test_models_with_one_first_answer_are_compared_in_s_as_published():
+    answers = [("q1", 1, 0, 0), ("q2", 0, 1, 0)]
+    frame = pd.concat([phases(answers, answers, respondent=name) for name in "ab"])
+    result = analysis(frame, by=("respondent",), resamples=0)
+    (compared,) = (table for table in result.tables if table.name == "comparisons")
+    assert [c.title for c in compared.columns if c.name == "first_mean"] == ["Mean s, first"]
+    assert compared.frame["difference"].tolist() == [0]
 
 
 def test_what_chance_alone_gives_is_worked_by_hand():
@@ -331,5 +436,6 @@ def test_intervals_draw_whole_contexts_as_if_both_phases_were_asked_anew():
     two = [
         phases(context=f"c{number}", respondent=name) for number in (1, 2) for name in ("a", "b")
     ]
-    row = tables(pd.concat(two), **options)["comparisons"].iloc[0]
+    published = {**options, "reported": "published"}
+    row = tables(pd.concat(two), **published)["comparisons"].iloc[0]
     assert row[["first_mean", "difference", "n"]].tolist() == pytest.approx([3.4 / 5, 0, 2])

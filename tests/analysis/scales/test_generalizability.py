@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.analysis.kit.sentences import table_of
 from core.analysis.scales.generalizability.analysis import generalizability
@@ -193,13 +194,29 @@ def test_gaps_lead_to_reml_with_a_note_and_the_missing_are_counted():
 
 
 def test_the_largest_sources_and_the_coefficients_answer_the_question():
-    text = sentence(generalizability(brennan_3()))
+    text = sentence(generalizability(brennan_3(), reported="published"))
     # shares of 2.7696: .9352 33.8%, .5750 20.8%, .5528 20.0%, .4417 15.9%, .1565 5.7%, rest 3.9%
     assert text.startswith(
         "Of the variance of an answer (0 to 100), 21% comes from item × context, 20% from "
         "context, 16% from item, 6% from item × form, 4% from 2 other sources and 34% is residual "
         "(item × context × form, chance). For scores of 10 contexts over 4 items, 2 forms, G = .64"
     )
+    corrected = sentence(generalizability(brennan_3()))
+    # none of the estimates is below 0, so that the shares are the same
+    assert "20% from context, 16% from item (chance alone may give that), 6%" in corrected
+
+
+def test_p_of_a_source_is_that_of_the_exact_f_test():
+    frame = frame_of(generalizability(study((12, 8), {(1,): 0.3, (): 9.0}, 5)), "components")
+    frame = frame.set_index("source")
+    residual = frame.iloc[-1]
+    for source in ("Item", "Context"):
+        row = frame.loc[source]
+        exact = stats.f.sf(row["mean_square"] / residual["mean_square"], row["df"], residual["df"])
+        assert row["p"] == pytest.approx(exact, abs=0.03)
+        assert row["corrected"] == pytest.approx(row["estimate"] / frame["estimate"].sum())
+        assert row["by_chance"] > 0
+    assert np.isnan(residual[["p", "by_chance"]].astype(float)).all()
 
 
 def test_groups_stand_side_by_side_and_one_without_variance_is_named():

@@ -34,6 +34,22 @@ def two_groups(seed, n=600, *, harder=0.0, flatter=0.0, impact=0.0, affected=1):
     return drawn(rng, logits, intercepts), ["ab"[number] for number in group], trait
 
 
+def test_chance_raises_both_r2_as_much_as_studies_without_a_difference():
+    totals = [
+        item.total
+        for answers, groups, trait in (two_groups(seed, 200) for seed in range(20))
+        for item in differential_item_functioning(
+            answers[:, :4], NAMES[:4], groups, trait=trait
+        ).items
+    ]
+    for name in ("mcfadden", "nagelkerke"):
+        rise, chance = (
+            np.mean([getattr(own, f"{name}_{of}") for own in totals])
+            for of in ("change", "by_chance")
+        )
+        assert chance == pytest.approx(rise, rel=0.25)
+
+
 def p_values(result, kind):
     return np.array([getattr(item, kind).p_value for item in result.items])
 
@@ -60,6 +76,10 @@ def test_a_table_by_hand():
     assert item.total.chi_square == pytest.approx(2 * (full - matched))
     assert item.total.p_value == pytest.approx(np.exp(matched - full))  # chi-square with 2 df
     assert item.total.mcfadden_change == pytest.approx((matched - full) / null)
+    # two degrees of freedom: mean χ² is 2, and the mean of exp(-χ² / 160) is 1 / (1 + 2 / 160)
+    assert item.total.mcfadden_by_chance == pytest.approx(1 / -null)
+    left = np.exp((null - matched) / 80) / (1 - np.exp(null / 80))
+    assert item.total.nagelkerke_by_chance == pytest.approx(left * (1 - 160 / 162))
     largest = 1 - np.exp(2 * null / 160)
     squared = [(1 - np.exp(2 * (null - fit) / 160)) / largest for fit in (matched, full)]
     assert item.total.nagelkerke_change == pytest.approx(squared[1] - squared[0])

@@ -117,11 +117,12 @@ def test_units_with_a_gap_count_as_in_lme_of_nlme():
 @given(seed=st.integers(0, 40))
 def test_without_a_gap_mixed_models_give_the_same(seed: int):
     draw = np.random.default_rng(seed).normal
-    table = 2 * draw(size=(12, 1)) + draw(size=(1, 3)) + draw(size=(12, 3))
+    units = draw(size=(12, 1)) * (2 if seed % 2 else 0)  # below 0 as well
+    table = units + draw(size=(1, 3)) + draw(size=(12, 3))
     plain, mixed = intraclass(table), intraclass_of_components(table)
-    if plain.form("ICC1").value > 0.05 and plain.form("ICC2").value < plain.form("ICC3").value:
-        for name in ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"):
-            assert mixed.form(name).value == pytest.approx(plain.form(name).value, abs=1e-5)
+    for name in ("ICC1", "ICC2", "ICC3", "ICC1k", "ICC2k", "ICC3k"):
+        value = pytest.approx(plain.form(name).value, rel=1e-3, abs=1e-4)
+        assert mixed.form(name).value == value
 
 
 @pytest.mark.parametrize(

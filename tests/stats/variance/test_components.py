@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.stats.variance.components import variance_components
+from core.stats.variance.components import shares_by_chance, variance_components
 from core.stats.variance.design import cells, effects, members
 from core.stats.variance.reml import fit_reml
 from tests.examples import few_examples
@@ -128,6 +128,55 @@ def test_the_covariance_of_reml_is_that_of_full_matrices(repetitions):
     information[-1, -1] += (own.n - own.n_cells) / parts.estimates[-1] ** 2 / 2
     assert parts.covariance == pytest.approx(np.linalg.inv(information), rel=1e-8)
     assert parts.errors == pytest.approx(np.sqrt(np.diag(parts.covariance)))
+
+
+@pytest.mark.parametrize("repetitions", [1, 3])
+def test_the_step_without_a_bound_is_that_of_full_matrices(repetitions):
+    """MINQUE at the REML estimates: half the traces times components are the quadratic forms."""
+    levels, chance = (9, 7), {"missing": 0.3, "repetitions": repetitions}
+    own = cells(*designs.simulated(levels, {(1,): 0.6, (): 0.7}, 3, **chance), levels)
+    parts = variance_components(own, "reml")
+    assert (parts.estimates == 0).any()
+    parted = [own.places(one, own.full.codes)[1] for one in parts.effects[:-1]]
+    added = [(place[:, None] == place).astype(float) for place in parted]
+    added.append(np.diag(1 / own.full.counts))
+    inverse = np.linalg.inv(np.tensordot(parts.estimates, added, 1))
+    ones = inverse.sum(axis=1)
+    projection = inverse - np.outer(ones, ones) / ones.sum()
+    projected = projection @ (own.full.sums / own.full.counts)
+    forms = np.array([projected @ one @ projected for one in added])
+    forms[-1] += own.within / parts.estimates[-1] ** 2
+    assert parts.stepped == pytest.approx(parts.covariance @ forms / 2, rel=1e-8)
+    assert parts.corrected_shares == pytest.approx(parts.stepped / parts.stepped.sum())
+
+
+def test_the_step_without_a_bound_gives_the_mean_squares_of_balanced_designs():
+    for seed in range(40):
+        values, codes = designs.simulated((6, 5), {(0,): 0.5, (): 1.0}, seed)
+        own = cells(values, codes, (6, 5))
+        by_squares, by_likelihood = (variance_components(own, one) for one in ("anova", "reml"))
+        assert by_likelihood.corrected_shares == pytest.approx(
+            by_squares.corrected_shares, rel=1e-3, abs=1e-4
+        )
+
+
+def test_a_source_without_variance_has_none_on_average_once_corrected():
+    """And what chance gives to the share as estimated is what many studies give."""
+    levels = (30, 8)
+    shares, corrected, by_chance, p = [], [], [], []
+    for seed in range(200):
+        simulated = designs.simulated(levels, {(1,): 0.2, (): 0.5}, seed, missing=0.2)
+        parts = variance_components(cells(*simulated, levels))
+        assert parts.method == "REML"
+        shares.append(parts.shares[0])
+        corrected.append(parts.corrected_shares[0])
+        by_chance.append(shares_by_chance(parts, 500, seed)[0])
+        p.append((parts.draws(500, seed)[:, 0] <= 0).mean())
+    error = np.std(corrected) / np.sqrt(200)
+    assert abs(np.mean(corrected)) < 2.5 * error
+    assert np.mean(shares) > 5 * error
+    assert np.mean(by_chance) == pytest.approx(np.mean(shares), rel=0.3)
+    assert 0.015 < np.mean(np.array(p) < 0.05) < 0.095
 
 
 def test_draws_of_reml_are_those_of_mean_squares_in_balanced_designs():

@@ -22,8 +22,8 @@ from core.analysis.groups.group_comparison.tables import (
     BETWEEN_ONLY,
     GROUPS,
     PAIRS,
-    TESTS,
     WITHIN_ONLY,
+    tests_spec,
 )
 from core.analysis.kit import scores, sentences
 from core.analysis.kit.adjusting import with_adjusted_p
@@ -37,6 +37,7 @@ from core.analysis.kit.options import (
     By,
     Complete,
     ConfidenceLevel,
+    Reported,
     Tail,
     adjustment_words,
 )
@@ -63,6 +64,7 @@ from core.stats.groups import (
     paired_t,
     simultaneous_interval,
     summary,
+    unbiased_factor,
     welch_t,
 )
 from core.stats.inputs import Estimate, name_list
@@ -156,17 +158,17 @@ def _compare_scale(
         x, y = scale.scores[first], scale.scores[second]
         if within:
             shift = paired_t(x, y, alternative=alternative, level=level)
-            d, n = average_d(x, y, level=level), (shift.n[0], shift.n[0])
+            average = average_d(x, y, level=level)
+            d = Estimate(average.value, average.low, average.high)
+            g, n = average.corrected, (shift.n[0], shift.n[0])
             d_z = Estimate(shift.effect, shift.effect_low, shift.effect_high)
             both = np.isfinite(x) & np.isfinite(y)
             x, y = x[both], y[both]
             d_average = Estimate(math.nan)
         else:
             shift = welch_t(y, x, alternative=alternative, level=level)
-            d, n = (
-                Estimate(shift.effect, shift.effect_low, shift.effect_high),
-                (shift.n[1], shift.n[0]),
-            )
+            d = Estimate(shift.effect, shift.effect_low, shift.effect_high)
+            g, n = d.value * unbiased_factor(sum(shift.n) - 2), (shift.n[1], shift.n[0])
             d_z = Estimate(math.nan)
             d_average = average_variance_d(summary(y), summary(x), level)
         shifts[first, second] = shift
@@ -185,6 +187,7 @@ def _compare_scale(
             df=shift.df,
             p=shift.p,
             d=d,
+            g=g,
             d_z=d_z,
             d_average=d_average,
             n_first=n[0],
@@ -236,6 +239,15 @@ def _compare_scale(
     return used
 
 
+_NO_SHARES: dict[str, Any] = {
+    "by_chance": math.nan,
+    "generalized": math.nan,
+    "generalized_corrected": Estimate(math.nan),
+    "generalized_by_chance": math.nan,
+    "omega_squared": math.nan,
+}
+
+
 def _test_between(
     scale: GroupedScores, shifts: Sequence[MeanTest], level: float
 ) -> tuple[dict[str, Any], tuple[str, ...]]:
@@ -243,9 +255,10 @@ def _test_between(
 
     The classic F takes the place of Welch's where a group does not vary.
     """
-    cells: dict[str, Any] = {"epsilon": math.nan, "generalized": Estimate(math.nan)}
+    cells = _NO_SHARES | {"epsilon": math.nan}
     if len(scale.scores) == 2:
         (shift,) = shifts
+        g = shift.effect * unbiased_factor(sum(shift.n) - 2)
         return cells | {
             "test": "Welch's t",
             "statistic": shift.t,
@@ -253,8 +266,8 @@ def _test_between(
             "df2": shift.df,
             "p": shift.p,
             "effect": "d",
-            "value": Estimate(shift.effect, shift.effect_low, shift.effect_high),
-            "omega_squared": math.nan,
+            "value": shift.effect,
+            "corrected": Estimate(g, shift.effect_low, shift.effect_high),
         }, shift.problems
     omnibus = known_groups(scale.scores, level=level)
     cells |= {
@@ -264,7 +277,9 @@ def _test_between(
         "df2": omnibus.df2,
         "p": omnibus.p,
         "effect": "η²",
-        "value": Estimate(omnibus.eta_squared, omnibus.low, omnibus.high),
+        "value": omnibus.eta_squared,
+        "corrected": Estimate(omnibus.epsilon_squared, omnibus.low, omnibus.high),
+        "by_chance": omnibus.by_chance,
         "omega_squared": omnibus.omega_squared,
     }
     if math.isnan(omnibus.f) and math.isfinite(omnibus.classic_f):
@@ -283,8 +298,8 @@ def _test_within(
     """The same of groups with the same units: the paired t, or F of repeated measures."""
     if len(scale.scores) == 2:
         (shift,) = shifts
-        first, second = scale.scores.values()
-        return {
+        average = average_d(*scale.scores.values(), level=level)
+        return _NO_SHARES | {
             "test": "paired t",
             "statistic": shift.t,
             "df1": math.nan,
@@ -292,9 +307,8 @@ def _test_within(
             "epsilon": math.nan,
             "p": shift.p,
             "effect": "d_av",
-            "value": average_d(first, second, level=level),
-            "generalized": Estimate(math.nan),
-            "omega_squared": math.nan,
+            "value": average.value,
+            "corrected": replace(average, value=average.corrected),
         }, shift.problems
     groups = scale.tested
     small = [name for name in scale.scores if name not in groups]
@@ -304,7 +318,8 @@ def _test_within(
     omnibus = repeated_measures(
         np.column_stack([scale.scores[name] for name in groups]), level=level
     )
-    return {
+    partial, generalized = omnibus.partial, omnibus.generalized
+    return _NO_SHARES | {
         "test": "repeated-measures F",
         "statistic": omnibus.f,
         "df1": omnibus.df1,
@@ -312,9 +327,12 @@ def _test_within(
         "epsilon": omnibus.epsilon,
         "p": omnibus.p,
         "effect": "partial η²",
-        "value": omnibus.partial,
-        "generalized": omnibus.generalized,
-        "omega_squared": math.nan,
+        "value": partial.value,
+        "corrected": replace(partial, value=partial.corrected),
+        "by_chance": partial.by_chance,
+        "generalized": generalized.value,
+        "generalized_corrected": replace(generalized, value=generalized.corrected),
+        "generalized_by_chance": generalized.by_chance,
     }, (*problems, *omnibus.problems)
 
 
@@ -389,6 +407,7 @@ def _format_caution(item_scores: pd.DataFrame) -> str:
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Whether the groups differ on every scale, and which has the higher mean."""
+    form = sentences.first_column(sentences.table_of(result, "tests"), "corrected", "value")
     means = sentences.rows_by_group(sentences.table_of(result, "groups"))
     pairs = sentences.rows_by_group(sentences.table_of(result, "pairs"))
 
@@ -412,12 +431,9 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         differ = _difference_text(row["p_adjusted"] < 0.05, *of_scale)
         degrees = (row["df1"], row["df2"])
         test = sentences.statistic_text(row["test"], degrees, row["statistic"])
-        is_d = row["effect"] in ("d", "d_av")
-        write = sentences.decimal_text if is_d else sentences.coefficient_text
         return (
             f"{scale}: {differ}, {test}, adjusted {sentences.p_text(row['p_adjusted'])}, "
-            f"{row['effect']} = {write(row['value'])}"
-            f"{sentences.interval_text(row['ci_low'], row['ci_high'], write)}{gaps}{basis}"
+            f"{_effect_text(row, form)}{gaps}{basis}"
         )
 
     def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
@@ -429,6 +445,22 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     return tuple(
         sentences.GroupAnswer(group, sentence(group, rows)) for group, rows in tested.items()
     )
+
+
+_CORRECTED = {"d": "g", "d_av": "g_av", "η²": "ε²", "partial η²": "partial ε²"}
+
+
+def _effect_text(row: sentences.TableRow, form: str) -> str:
+    """The effect with its interval, which is of both forms, and what chance gives."""
+    name = row["effect"]
+    write = sentences.decimal_text if name in ("d", "d_av") else sentences.coefficient_text
+    interval = sentences.interval_text(row["ci_low"], row["ci_high"], write)
+    value, chance = f"{name} = {write(row['value'])}", row.get("by_chance", math.nan)
+    by_chance = f", where chance alone gives {write(chance)}" if math.isfinite(chance) else ""
+    if form == "value" or not math.isfinite(row["corrected"]):
+        return f"{value}{interval}{by_chance}"
+    corrected = f"{_CORRECTED[name]} = {write(row['corrected'])}{interval}"
+    return f"{corrected} (as published, {value}{by_chance})"
 
 
 def _difference_text(
@@ -489,12 +521,13 @@ def _scripts(
     alternative: Tail = "two-sided",
     incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
+    reported: Reported = "corrected",
     ci_level: ConfidenceLevel = 0.95,
     lists: Lists = None,
     stereotypes: Stereotypes = (),
 ) -> tuple[TextFile, ...]:
     """Scripts for R and Python; arguments as in `group_comparison`."""
-    del lists, stereotypes  # they say what scores of texts are, see core/workflow/answers/texts.py
+    del lists, stereotypes, reported  # scores of texts: see core/workflow/answers/texts.py
     known = group_members(item_scores, factor, groups, by, design)
     tables = []
     for own in grouped_scores(known, incomplete, design)[0]:
@@ -537,6 +570,9 @@ def _scripts(
         "Cumming & Finch (2001) doi:10.1177/0013164401614002",
         "Steiger (2004) doi:10.1037/1082-989X.9.2.164",
         "Hays (1963), Statistics for psychologists",
+        "Hedges (1981) doi:10.3102/10769986006002107",
+        "Kelley (1935) doi:10.1073/pnas.21.9.554",
+        "Mordkoff (2019) doi:10.1177/2515245919855053",
         "Holm (1979), Scandinavian Journal of Statistics 6, 65-70",
         "Benjamini & Hochberg (1995) doi:10.1111/j.2517-6161.1995.tb02031.x",
     ),
@@ -572,6 +608,7 @@ def group_comparison(
     alternative: Tail = "two-sided",
     incomplete: Complete = "prorated",
     adjust: Adjust = "holm",
+    reported: Reported = "corrected",
     ci_level: ConfidenceLevel = 0.95,
     lists: Lists = None,
     stereotypes: Stereotypes = (),
@@ -604,8 +641,9 @@ def group_comparison(
     -------
     AnalysisResult
         `groups`, one row per scale and group; `tests`, one row per scale: Welch's t with Cohen's d
-        for two groups, Welch's F with eta squared and omega squared for more, or the paired t and
-        F of repeated measures; `pairs`, one row per scale and pair of groups.
+        for two groups, Welch's F with eta squared for more, or the paired t and F of repeated
+        measures; effects as published, corrected for chance with their interval, and by chance;
+        `pairs`, one row per scale and pair of groups.
 
     Raises
     ------
@@ -631,7 +669,8 @@ def group_comparison(
     scales, compared_scores = grouped_scores(grouping, incomplete, design)
     findings = Findings(list(grouping.cautions), list(grouping.notes))
     means, tests, pairs = (
-        tables.TableRows(spec, grouping.by, ci_level) for spec in (GROUPS, TESTS, PAIRS)
+        tables.TableRows(spec, grouping.by, ci_level)
+        for spec in (GROUPS, tests_spec(reported), PAIRS)
     )
     used: dict[str, set[int]] = {}
     for scale in with_progress(scales, "scales"):

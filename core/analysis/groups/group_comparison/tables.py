@@ -3,7 +3,19 @@
 from __future__ import annotations
 
 from core.analysis.kit.adjusting import STARS
-from core.domain.tables import LEVEL, TableSpec, count, estimate, key, number, p_value, remark, text
+from core.analysis.kit.options import StatisticForm, reported_first
+from core.domain.tables import (
+    LEVEL,
+    TableSpec,
+    count,
+    estimate,
+    key,
+    number,
+    p_value,
+    point_estimate,
+    remark,
+    text,
+)
 
 _SCALE = key("scale", "Scale", "All items together, then each subscale.")
 _UNIT = text(
@@ -38,81 +50,117 @@ GROUPS = TableSpec(
     ),
     "Groups",
 )
-TESTS = TableSpec(
-    "tests",
-    "All groups together",
-    (
-        _SCALE,
-        count("n_groups", "Groups"),
-        text(
-            "test",
-            "Test",
-            "Two groups: Welch's t (1947) or, within units, the paired t; second minus first. "
-            "More: Welch's F (1951), or the classic F where a group does not vary; within units, "
-            "F of repeated measures.",
-        ),
-        number("statistic", "t or F", "points", "Difference in units of its error."),
-        number("df1", "df 1", "points", "Groups - 1; of F only."),
-        number("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
-        number(
-            "epsilon",
-            "ε",
-            "proportion",
-            "Within units, degrees of freedom are multiplied by it; Greenhouse & Geisser (1959).",
-        ),
-        p_value("p", "p", "Against equal means.", of="value"),
-        p_value("p_adjusted", "Adjusted p", "Over the scales of a group of results.", of="value"),
-        STARS,
-        text(
-            "effect",
-            "Effect",
-            "d: difference / pooled SD, Cohen (1988); of the same units d_av, / root of the mean "
-            "of both variances, Cumming (2012). η²: share of variance between groups; of the same "
-            "units partial η², of the variance within units.",
-        ),
-        *estimate(
-            "value",
-            "Effect size",
-            "points",
-            "As the column Effect says.",
-            "d by the noncentral t, Cumming & Finch (2001), d_av Algina & Keselman (2003); η² by "
-            "the noncentral F, Steiger (2004), partial η² Smithson (2003).",
-            ends_title=f"Effect {LEVEL}",
-        ),
-        *estimate(
-            "generalized",
-            "Generalized η²",
-            "proportion",
-            "Share of all variance, that between units too, which lies between groups; Olejnik & "
-            "Algina (2003).",
-            "That of partial η², with the variance between units as observed.",
-            ends_title=f"Generalized η² {LEVEL}",
-            ends_name="generalized",
-        ),
-        number(
-            "omega_squared",
-            "ω²",
-            "points",
-            "Share of variance between groups, corrected for chance; Hays (1963). May be "
-            "negative, which means none.",
-        ),
-        text(
-            "design",
-            "Design",
-            "within: the same units in every group, paired. between: other units in every group; "
-            "some shared: the test takes units in several groups as different ones.",
-        ),
-        _UNIT,
-        text("averaged", "Averaged over", "In what the answers of a unit in a group differ."),
-        count("n", "n", "Units with a score; within: in all groups."),
-        count("n_missing", "Missing", "Other units."),
-        count("n_items", "Items", "Items that have answers in all groups."),
-        count("items_left_out", "Items left out", "Answered in some groups only."),
-        _FEWER,
-        remark("Why undefined, and cautions."),
-    ),
-    "Tests",
+_CORRECTED = estimate(
+    "corrected",
+    "Effect size, corrected",
+    "points",
+    "Without what chance adds where units are few. Of d and d_av: g, Hedges (1981). Of η²: "
+    "ε² = (η² − by chance) / (1 − by chance), Kelley (1935); of partial η² the same, Mordkoff "
+    "(2019). May be below 0, which means none.",
+    "d by the noncentral t, Cumming & Finch (2001), d_av Algina & Keselman (2003); η² by the "
+    "noncentral F, Steiger (2004), partial η² Smithson (2003). Of the population's effect, which "
+    "the corrected value estimates.",
+    ends_title=f"Effect {LEVEL}",
 )
+_PUBLISHED = (
+    point_estimate("value", "Effect size", "points", "As the column Effect says, as published."),
+    number(
+        "by_chance",
+        "By chance",
+        "proportion",
+        "Mean η² over all ways to deal the scores to the groups: (groups − 1) / (n − 1). Within "
+        "units: 1 / n.",
+    ),
+)
+_GENERALIZED = (
+    *estimate(
+        "generalized_corrected",
+        "Generalized η², corrected",
+        "proportion",
+        "(SS of groups − its mean by chance, the mean square of errors times groups − 1) / all "
+        "sums of squares. May be below 0, which means none.",
+        "That of partial η², with the variance between units as observed.",
+        ends_title=f"Generalized η² {LEVEL}",
+        ends_name="generalized",
+    ),
+    point_estimate(
+        "generalized",
+        "Generalized η²",
+        "proportion",
+        "Share of all variance, that between units too, which lies between groups; Olejnik & "
+        "Algina (2003).",
+    ),
+    number(
+        "generalized_by_chance",
+        "Generalized η² by chance",
+        "proportion",
+        "Its mean over all ways to deal the scores of each unit to the groups.",
+    ),
+)
+_OMEGA = number(
+    "omega_squared",
+    "ω²",
+    "points",
+    "Share of variance between groups, corrected for chance in another way; Hays (1963). May be "
+    "negative, which means none.",
+)
+
+
+_BEFORE_EFFECT = (
+    _SCALE,
+    count("n_groups", "Groups"),
+    text(
+        "test",
+        "Test",
+        "Two groups: Welch's t (1947) or, within units, the paired t; second minus first. "
+        "More: Welch's F (1951), or the classic F where a group does not vary; within units, "
+        "F of repeated measures.",
+    ),
+    number("statistic", "t or F", "points", "Difference in units of its error."),
+    number("df1", "df 1", "points", "Groups - 1; of F only."),
+    number("df2", "df 2", "points", "Of the error; not whole where variances may differ."),
+    number(
+        "epsilon",
+        "ε",
+        "proportion",
+        "Within units, degrees of freedom are multiplied by it; Greenhouse & Geisser (1959).",
+    ),
+    p_value("p", "p", "Against equal means.", of="corrected"),
+    p_value("p_adjusted", "Adjusted p", "Over the scales of a group of results.", of="corrected"),
+    STARS,
+    text(
+        "effect",
+        "Effect",
+        "d: difference / pooled SD, Cohen (1988); of the same units d_av, / root of the mean "
+        "of both variances, Cumming (2012). η²: share of variance between groups; of the same "
+        "units partial η², of the variance within units.",
+    ),
+)
+_AFTER_EFFECT = (
+    text(
+        "design",
+        "Design",
+        "within: the same units in every group, paired. between: other units in every group; "
+        "some shared: the test takes units in several groups as different ones.",
+    ),
+    _UNIT,
+    text("averaged", "Averaged over", "In what the answers of a unit in a group differ."),
+    count("n", "n", "Units with a score; within: in all groups."),
+    count("n_missing", "Missing", "Other units."),
+    count("n_items", "Items", "Items that have answers in all groups."),
+    count("items_left_out", "Items left out", "Answered in some groups only."),
+    _FEWER,
+    remark("Why undefined, and cautions."),
+)
+
+
+def tests_spec(reported: StatisticForm) -> TableSpec:
+    """The table of tests, with the form of the effect first that the sentence takes."""
+    effects = (*reported_first(reported, _CORRECTED, _PUBLISHED), *_GENERALIZED, _OMEGA)
+    columns = (*_BEFORE_EFFECT, *effects, *_AFTER_EFFECT)
+    return TableSpec("tests", "All groups together", columns, "Tests")
+
+
 PAIRS = TableSpec(
     "pairs",
     "Groups two by two",
@@ -156,6 +204,12 @@ PAIRS = TableSpec(
             ends_title=f"d {LEVEL}",
             ends_name="d",
         ),
+        number(
+            "g",
+            "g",
+            "points",
+            "d without what few units add to it; Hedges (1981). It has the interval of d.",
+        ),
         *estimate(
             "d_z",
             "d_z",
@@ -184,8 +238,9 @@ PAIRS = TableSpec(
 )
 WITHIN_ONLY = (
     *("epsilon", "generalized", "generalized_low", "generalized_high"),
+    *("generalized_corrected", "generalized_by_chance"),
     *("d_z", "d_z_low", "d_z_high"),
 )
 """Columns of designs within units."""
-BETWEEN_ONLY = ("d_average", "d_average_low", "d_average_high")
+BETWEEN_ONLY = ("omega_squared", "d_average", "d_average_low", "d_average_high")
 """Columns of designs between units."""

@@ -10,7 +10,7 @@ import pandas as pd
 
 from core.analysis.kit import sentences
 from core.analysis.kit.matrices import data_notes, distinct
-from core.analysis.kit.options import By, ConfidenceLevel
+from core.analysis.kit.options import By, ConfidenceLevel, Reported
 from core.analysis.kit.registry import Choice, DesignFactors, Number, Text, analysis
 from core.analysis.kit.results import Findings, count_result
 from core.analysis.scales.generalizability import tables as group_tables
@@ -28,6 +28,7 @@ from core.stats.variance.components import Estimator, variance_components
 
 _MOST_SOURCES = 4
 """Sources that the sentence names; the others are counted."""
+_ALPHA = 0.05
 
 Facets = Annotated[
     tuple[str, ...],
@@ -111,31 +112,38 @@ Seed = Annotated[
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The largest shares, and the coefficients."""
     measured = sentences.rows_by_group(sentences.table_of(result, "coefficients"))
-    components = sentences.rows_by_group(sentences.table_of(result, "components"))
+    table = sentences.table_of(result, "components")
+    form, components = (
+        sentences.first_column(table, "corrected", "share"),
+        sentences.rows_by_group(table),
+    )
     return tuple(
-        sentences.GroupAnswer(group, f"{_shares_text(rows)} {_coefficients_text(measured[group])}")
+        sentences.GroupAnswer(
+            group, f"{_shares_text(rows, form)} {_coefficients_text(measured[group])}"
+        )
         for group, rows in components.items()
     )
 
 
-def _shares_text(rows: Sequence[sentences.TableRow]) -> str:
-    """Where the variance comes from, the largest shares first."""
-    defined = [row for row in rows if math.isfinite(row["share"])]
+def _shares_text(rows: Sequence[sentences.TableRow], form: str) -> str:
+    """Where the variance comes from, the largest first, and what chance alone may give."""
+    defined = [row for row in rows if math.isfinite(row[form])]
     if not defined:
         return "The shares of variance are undefined (see the remark)."
     residual = defined.pop()
-    defined.sort(key=lambda row: -float(row["share"]))
-    named = [row for row in defined if row["share"] >= 0.005][:_MOST_SOURCES]
+    defined.sort(key=lambda row: -float(row[form]))
+    named = [row for row in defined if row[form] >= 0.005][:_MOST_SOURCES]
     parts = [
-        f"{percent_text(row['share'])} {'from' if number else 'comes from'} "
+        f"{percent_text(row[form])} {'from' if number else 'comes from'} "
         f"{row['source'][0].lower()}{row['source'][1:]}"
+        f"{' (chance alone may give that)' if form == 'corrected' and row['p'] >= _ALPHA else ''}"
         for number, row in enumerate(named)
     ]
-    rest = sum(row["share"] for row in defined) - sum(row["share"] for row in named)
+    rest = sum(max(float(row[form]), 0.0) for row in defined[len(named) :])
     if rest >= 0.005:
         parts.append(f"{percent_text(rest)} from {len(defined) - len(named)} other sources")
     name = residual["source"].removeprefix("Residual")
-    last = f"{percent_text(residual['share'])} is residual{name}"
+    last = f"{percent_text(residual[form])} is residual{name}"
     if not parts:
         return f"Of the variance, {last}."
     return f"Of the variance of an answer (0 to 100), {', '.join(parts)} and {last}."
@@ -179,6 +187,8 @@ def _coefficients_text(rows: Sequence[sentences.TableRow]) -> str:
         "Patterson & Thompson (1971) doi:10.1093/biomet/58.3.545",
         "Gilmour, Thompson & Cullis (1995) doi:10.2307/2533274",
         "Weerahandi (1993) doi:10.1080/01621459.1993.10476355",
+        "Weerahandi (1995), Exact statistical methods for data analysis",
+        "Rao (1971), Journal of Multivariate Analysis 1, 257-275",
     ),
     keywords=(
         "generalizability",
@@ -213,6 +223,7 @@ def generalizability(
     target: Target = 0.8,
     by: By = (),
     estimator: Estimation = "automatic",
+    reported: Reported = "corrected",
     ci_level: ConfidenceLevel = 0.95,
     seed: Seed = 0,
 ) -> AnalysisResult:
@@ -244,7 +255,8 @@ def generalizability(
     Returns
     -------
     AnalysisResult
-        `components`, one row per group and source; `coefficients`, G and phi of these answers and
+        `components`, one row per group and source, with the share as estimated, corrected for
+        chance, and what chance gives; `coefficients`, G and phi of these answers and
         of a planned study; `needs`, the levels of each random facet that the target needs, NaN
         where none is enough; `decisions`, G and phi over numbers of levels of each.
 
@@ -269,7 +281,7 @@ def generalizability(
     components, coefficients, needs, decisions = (
         TableRows(spec, names, ci_level)
         for spec in (
-            group_tables.COMPONENTS,
+            group_tables.components_spec(reported),
             group_tables.COEFFICIENTS,
             group_tables.NEEDS,
             group_tables.DECISIONS,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analysis.kit.matrices import group_name
+from core.analysis.kit.options import StatisticForm, reported_first
 from core.analysis.kit.results import Findings
 from core.analysis.scales.generalizability.facets import GroupDesign
 from core.domain.notes import undefined_note
@@ -19,6 +20,8 @@ from core.domain.tables import (
     estimate,
     key,
     number,
+    p_value,
+    point_estimate,
     remark,
     text,
 )
@@ -31,7 +34,7 @@ from core.stats.variance.coefficients import (
     levels_needed,
     measurement,
 )
-from core.stats.variance.components import VarianceComponents, shares_of
+from core.stats.variance.components import VarianceComponents, shares_by_chance, shares_of
 
 _BRENNAN = "Brennan (2001)."
 _GENERALIZED = (
@@ -40,51 +43,74 @@ _GENERALIZED = (
     "levels."
 )
 
-COMPONENTS = TableSpec(
-    "components",
-    "Variance components",
-    (
-        key("source", "Source", "A facet, facets that work together, or what is left."),
-        count(
-            "levels",
-            "Levels",
-            "Levels of a facet or combinations that have answers; of the residual, answers.",
-        ),
-        count("df", "df", "Degrees of freedom."),
-        number(
-            "mean_square", "MS", "points squared", "Sum of squares / df. Of scores from 0 to 100."
-        ),
-        *estimate(
-            "estimate",
-            "Variance",
-            "points squared",
-            "Variance component as estimated; may be below 0. Scores go from 0 to 100 points of "
-            "the format. " + _BRENNAN,
-            _GENERALIZED,
-            between=(
-                number(
-                    "se",
-                    "SE",
-                    "points squared",
-                    "Standard error, from the mean squares as scaled chi-squares with df + 2, "
-                    "Brennan (2001), section 6.1; of REML, from the expected information.",
-                ),
+_SOURCES = (
+    key("source", "Source", "A facet, facets that work together, or what is left."),
+    count(
+        "levels",
+        "Levels",
+        "Levels of a facet or combinations that have answers; of the residual, answers.",
+    ),
+    count("df", "df", "Degrees of freedom."),
+    number("mean_square", "MS", "points squared", "Sum of squares / df. Of scores from 0 to 100."),
+    *estimate(
+        "estimate",
+        "Variance",
+        "points squared",
+        "Variance component as estimated; may be below 0. Scores go from 0 to 100 points of "
+        "the format. " + _BRENNAN,
+        _GENERALIZED,
+        between=(
+            number(
+                "se",
+                "SE",
+                "points squared",
+                "Standard error, from the mean squares as scaled chi-squares with df + 2, "
+                "Brennan (2001), section 6.1; of REML, from the expected information.",
             ),
         ),
-        *estimate(
-            "share",
-            "Share",
-            "proportion",
-            "Of the sum of all components, the variance of one answer. Components below 0 count "
-            "as 0.",
-            _GENERALIZED,
-            ends_title="Share, {level}",
-            ends_name="share",
-        ),
-        remark("Why undefined, and cautions."),
     ),
-    "Components",
 )
+_CORRECTED_SHARE = (
+    *estimate(
+        "corrected",
+        "Share, corrected",
+        "proportion",
+        "Of the sum of all components, the variance of one answer. Each may be estimated below 0, "
+        "so that a source without variance has 0 on average; of REML by one step of scoring "
+        "without the bound, which is minimum variance quadratic unbiased, Rao (1971).",
+        _GENERALIZED,
+        ends_title="Share, {level}",
+        ends_name="share",
+    ),
+    p_value(
+        "p",
+        "p",
+        "Of no variance: the share of draws of the generalized interval at 0 or below; that of the "
+        "exact F test where there is one. Weerahandi (1995).",
+        of="corrected",
+    ),
+)
+_PUBLISHED_SHARE = (
+    point_estimate(
+        "share", "Share", "proportion", "The same, where components below 0 count as 0."
+    ),
+    number(
+        "by_chance",
+        "By chance",
+        "proportion",
+        "Mean share of a source without variance, the others being as estimated: estimates below 0 "
+        "count as 0, those above do not.",
+    ),
+)
+
+
+def components_spec(reported: StatisticForm) -> TableSpec:
+    """The table of components, with the form of the share first that the sentence takes."""
+    shares = reported_first(reported, _CORRECTED_SHARE, _PUBLISHED_SHARE)
+    columns = (*_SOURCES, *shares, remark("Why undefined, and cautions."))
+    return TableSpec("components", "Variance components", columns, "Components")
+
+
 COEFFICIENTS = TableSpec(
     "coefficients",
     "Coefficients",
@@ -161,7 +187,9 @@ DECISIONS = TableSpec(
 )
 
 N_DRAWS = 4000
-"""Of components, for intervals."""
+"""Of components, for intervals and p."""
+N_BY_CHANCE = 2000
+"""Of components of which one is 0."""
 _GRID = (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500, 1000)
 _LEAST_END = 20  # of a curve of the D-study
 _MOST_END = 1000
@@ -201,7 +229,7 @@ def add_group(
     """Add the rows, cautions and notes of one group."""
     reason = _why_undefined(design, parts)
     draws = np.empty((0, 0)) if reason else parts.draws(N_DRAWS, plan.seed)
-    _add_components(tables.components, design, parts, draws, plan.level, reason)
+    _add_components(tables.components, design, parts, draws, plan, reason)
     if reason:
         tables.findings.caution(group_name(design.group), reason)
     else:
@@ -253,13 +281,15 @@ def _add_components(
     design: GroupDesign,
     parts: VarianceComponents,
     draws: Floats,
-    level: float,
+    plan: StudyPlan,
     reason: str,
 ) -> None:
     """Rows of the table of components: single facets first, the residual last."""
     positive = np.maximum(draws, 0.0)
-    ends = percentile_intervals(positive, level)
-    share_ends = percentile_intervals(shares_of(positive), level)
+    ends = percentile_intervals(positive, plan.level)
+    share_ends = percentile_intervals(shares_of(positive), plan.level)
+    p = ((draws <= 0).sum(axis=0) + 1) / (len(draws) + 1)
+    by_chance = np.empty(0) if reason else shares_by_chance(parts, N_BY_CHANCE, plan.seed)
     nan = Estimate(math.nan)
     # the residual may be the same set of facets as their interaction
     effect_numbers = {effect: number for number, effect in enumerate(parts.effects[:-1])}
@@ -280,12 +310,15 @@ def _add_components(
                 mean_square=math.nan,
                 estimate=nan,
                 se=math.nan,
-                share=nan,
+                corrected=nan,
+                p=math.nan,
+                share=math.nan,
+                by_chance=math.nan,
                 remark=_NO_DEGREES if i is None else reason,
             )
             continue
         below = parts.estimates[i] < 0
-        remarks = ["Estimated below 0; counts as 0 in shares and coefficients."] if below else []
+        remarks = ["Estimated below 0; counts as 0 in share and coefficients."] if below else []
         few = effect >= 0 and df < _FEW_LEVELS
         if few:
             remarks.append("No interval: a variance of so few levels is hardly known.")
@@ -299,9 +332,12 @@ def _add_components(
             if few
             else Estimate(parts.estimates[i], ends.low[i], ends.high[i]),
             se=parts.errors[i],
-            share=Estimate(parts.shares[i])
+            corrected=Estimate(parts.corrected_shares[i])
             if few
-            else Estimate(parts.shares[i], share_ends.low[i], share_ends.high[i]),
+            else Estimate(parts.corrected_shares[i], share_ends.low[i], share_ends.high[i]),
+            p=math.nan if effect < 0 else p[i],
+            share=parts.shares[i],
+            by_chance=by_chance[i],
             remark=" ".join(remarks),
         )
 

@@ -122,13 +122,14 @@ def test_both_scripts_compare_three_groups_and_two(tmp_path, answers, design):
         names = ("n", "mean", "sd", "ci_low", "ci_high")
         same_numbers(tables[0], means, {name: name for name in names})
         within = design == "within"
-        ends = ("statistic", "df1", "df2", "value", "ci_low", "ci_high", "p", "p_adjusted")
-        general = ("epsilon", "generalized", "generalized_low", "generalized_high")
-        names = (*ends, *(general if within else ("omega_squared",)))
+        effects = ("value", "corrected", "ci_low", "ci_high", "by_chance")
+        general = [f"generalized{of}" for of in ("", "_corrected", "_low", "_high", "_by_chance")]
+        names = ("statistic", "df1", "df2", *effects, "p", "p_adjusted")
+        names = (*names, *(("epsilon", *general) if within else ("omega_squared",)))
         same_numbers(tables[1], tests, {name: name for name in names})
         assert tables[1]["test"].tolist() == tests["test"].tolist()
         assert set(tests["n_groups"]) == {2, 3}
-        ends = ("difference", "ci_low", "ci_high", "t", "df", "d", "d_low", "d_high")
+        ends = ("difference", "ci_low", "ci_high", "t", "df", "d", "d_low", "d_high", "g")
         kind = "d_z" if within else "d_average"
         of_differences = (kind, f"{kind}_low", f"{kind}_high")
         names = (*ends, *of_differences, "p", "p_adjusted")
