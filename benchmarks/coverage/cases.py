@@ -52,7 +52,8 @@ class Case:
     `answers` draws the frame that the analysis takes. `truths` names intervals by table and lower
     end ("alpha.ci_low") and tests by table and p ("tests.p"). `averaged` are factors whose levels
     are averaged before, as a study's roles would have it. `apart` is a column of tables whose
-    values are judged each for itself, such as the coefficient.
+    values are judged each for itself, such as the coefficient. `tables` draws further tables that
+    the analysis takes, such as those of banks, by the option's name.
     """
 
     design: str
@@ -63,6 +64,9 @@ class Case:
     averaged: tuple[str, ...] = ()
     apart: str = ""
     studies: int = 500
+    tables: Mapping[str, Callable[[np.random.Generator], pd.DataFrame]] = field(
+        default_factory=dict
+    )
 
     @property
     def title(self) -> str:
@@ -71,9 +75,11 @@ class Case:
 
     def result(self, seed: int) -> AnalysisResult:
         """The result in the simulated study of that number."""
-        frame = self.answers(np.random.default_rng([zlib.crc32(self.design.encode()), seed]))
+        draw = np.random.default_rng([zlib.crc32(self.design.encode()), seed])
+        frame = self.answers(draw)
         scores = average_over(frame, self.averaged) if self.averaged else frame
-        return analyses.by_name(self.analysis).run(scores, **self.options)
+        tables = {name: table(draw) for name, table in self.tables.items()}
+        return analyses.by_name(self.analysis).run(scores, **self.options, **tables)
 
     def judged(self, seed: int) -> Outcomes:
         """What came about in that study: a study without a result has nothing but undefined."""

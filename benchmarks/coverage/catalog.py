@@ -109,7 +109,6 @@ NOT_JUDGED: Mapping[str, str] = {
 
 NO_CASE_YET = frozenset(
     {
-        "annotator_agreement",
         "cfa_comparison",
         "form_agreement",
         "invalid_answers",

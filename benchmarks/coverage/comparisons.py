@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmarks.coverage.answers import item_scores, option_counts, persons
+from benchmarks.coverage.answers import Floats, Integers, item_scores, option_counts, persons
 from benchmarks.coverage.cases import NULL, Case, Row
 
 LANGUAGES = ("en", "de")
@@ -62,34 +62,58 @@ class Unrelated:
 
 @dataclass(frozen=True)
 class Coders:
-    """Raters who see the right code of an item with some chance, and any other else."""
+    """Raters who see the right code of an item with some chance, and any other else.
+
+    `common` is the share of items whose right code is the first one; None: all are as frequent.
+    """
 
     items: int
     options: int
     seen: float
     raters: tuple[str, ...] = ("r1", "r2", "r3")
+    common: float | None = None
 
     @property
     def title(self) -> str:
         """The design in words."""
+        common = f", one code right in {100 * self.common:g} %" if self.common else ""
         return (
             f"{len(self.raters)} raters, {self.items} items, {self.options} codes, "
-            f"kappa {self.kappa:.2f}"
+            f"kappa {self.kappa:.2f}{common}"
         )
 
     @property
+    def _right(self) -> Floats:
+        """How often each code is the right one."""
+        first = self.common or 1 / self.options
+        return np.array([first, *[(1 - first) / (self.options - 1)] * (self.options - 1)])
+
+    @property
     def kappa(self) -> float:
-        """Of two raters; as all codes are equally frequent, Fleiss' and alpha as well."""
-        agree = self.seen**2 + (1 - self.seen) ** 2 / (self.options - 1)
-        return (agree - 1 / self.options) / (1 - 1 / self.options)
+        """Of two raters; as all raters use the codes alike, Fleiss' and alpha as well."""
+        wrong = (1 - self.seen) / (self.options - 1)
+        agree = self.seen**2 + (1 - self.seen) * wrong
+        chance = float(((self._right * self.seen + (1 - self._right) * wrong) ** 2).sum())
+        return (agree - chance) / (1 - chance)
+
+    def codes(self, draw: np.random.Generator) -> Integers:
+        """(raters, items) places of codes."""
+        shape = (len(self.raters), self.items)
+        right = draw.choice(self.options, size=(1, self.items), p=self._right)
+        other = (right + draw.integers(1, self.options, size=shape)) % self.options
+        return np.where(draw.random(shape) < self.seen, right, other)
 
     def answers(self, draw: np.random.Generator) -> pd.DataFrame:
         """One answer of each rater to each item."""
-        shape = (len(self.raters), self.items)
-        right = draw.integers(self.options, size=(1, self.items))
-        other = (right + draw.integers(1, self.options, size=shape)) % self.options
-        chosen = np.where(draw.random(shape) < self.seen, right, other)
-        return option_counts(chosen, {"respondent": self.raters}, range(1, self.options + 1))
+        factors = {"respondent": self.raters}
+        return option_counts(self.codes(draw), factors, range(1, self.options + 1))
+
+    def annotations(self, draw: np.random.Generator) -> pd.DataFrame:
+        """ANNOTATIONS of the same raters: what agreement with each item says of one domain."""
+        items = [f"i{number + 1:02}" for number in range(self.items)]
+        cells = pd.DataFrame(self.codes(draw) - 1, self.raters, items).stack()
+        frame = cells.rename_axis(["annotator", "item"]).rename("loading").reset_index()
+        return frame.assign(study="s", domain="d")
 
 
 def cases() -> Iterator[Case]:
@@ -100,18 +124,29 @@ def cases() -> Iterator[Case]:
         yield from _of_scales(people)
     for items in (10, 20, 40):
         for options, seen in ((2, 0.9), (3, 0.9), (3, 0.6)):
-            coders = Coders(items, options, seen)
-            yield Case(
-                coders.title,
-                "rater_agreement",
-                coders.answers,
-                {
-                    "groups.ci_low": coders.kappa,
-                    "groups.fleiss_low": coders.kappa,
-                    "pairs.ci_low": coders.kappa,
-                },
-                {"by": (), "resamples": 500},
-            )
+            yield from _of_coders(Coders(items, options, seen))
+        for seen in (0.7, 0.9):
+            yield from _of_coders(Coders(items, 2, seen, common=0.8))
+
+
+def _of_coders(coders: Coders) -> Iterator[Case]:
+    """The same codes as answers of respondents, and as what annotators say of items."""
+    truths = {"groups.ci_low": coders.kappa, "groups.fleiss_low": coders.kappa}
+    yield Case(
+        coders.title,
+        "rater_agreement",
+        coders.answers,
+        {**truths, "pairs.ci_low": coders.kappa},
+        {"by": (), "resamples": 500},
+    )
+    yield Case(
+        coders.title,
+        "annotator_agreement",
+        coders.answers,
+        {"domains.ci_low": coders.kappa, "pairs.ci_low": coders.kappa},
+        {"resamples": 500},
+        tables={"annotations": coders.annotations},
+    )
 
 
 def _of_groups(groups: TwoGroups) -> Iterator[Case]:
