@@ -110,10 +110,9 @@ class Coders:
 
     def annotations(self, draw: np.random.Generator) -> pd.DataFrame:
         """ANNOTATIONS of the same raters: what agreement with each item says of one domain."""
-        items = [f"i{number + 1:02}" for number in range(self.items)]
-        cells = pd.DataFrame(self.codes(draw) - 1, self.raters, items).stack()
-        frame = cells.rename_axis(["annotator", "item"]).rename("loading").reset_index()
-        return frame.assign(study="s", domain="d")
+        frame = self.answers(draw)[["study", "respondent", "item", "position"]]
+        renamed = frame.rename(columns={"respondent": "annotator", "position": "loading"})
+        return renamed.assign(domain="d")
 
 
 def cases() -> Iterator[Case]:
@@ -199,6 +198,28 @@ def _of_scales(people: int) -> Iterator[Case]:
         },
         {"by": (), "resamples": 500},
         apart="kind",
+    )
+    yield Case(
+        related.title,
+        "reliability",
+        related.answers,
+        {
+            "reliability.ci_low": lambda row: (
+                alphas["a"] if row["coefficient"] == "Stratified α" else math.nan
+            )
+        },
+        {"by": (), "resamples": 500},
+    )
+    scales = "a =~ i01 + i02 + i03\nb =~ i04 + i05 + i06"
+    tests = ("fit.p", "fit.p_scaled", "fit.p_few_rows")
+    tests += ("differences.p_difference", "differences.p_adjusted")
+    yield Case(
+        related.title,
+        "cfa_comparison",
+        related.answers,
+        dict.fromkeys(tests, NULL),
+        {"by": (), "models": f"## Apart\n{scales}\na ~~ 0*b\n## Related\n{scales}"},
+        apart="factor_model",
     )
     yield Case(
         unrelated.title,

@@ -67,10 +67,19 @@ class YesNo:
     @property
     def reliable(self) -> float:
         """That the answers to an item pass the sampling test."""
+        return sum(map(self.chance_of, self._reliable))
+
+    @property
+    def reliable_yes(self) -> float:
+        """That they do, and most are yes."""
+        return sum(self.chance_of(k) for k in self._reliable if 2 * k > self.repetitions)
+
+    @property
+    def _reliable(self) -> list[int]:
+        """Numbers of yes that pass the sampling test."""
         yes = np.arange(self.repetitions + 1)
         low, high = sampling_intervals(yes, np.full(len(yes), self.repetitions), SamplingRule())
-        passed = sampling_verdicts(low, high) == 1
-        return sum(self.chance_of(k) for k in yes[passed].tolist())
+        return yes[sampling_verdicts(low, high) == 1].tolist()
 
     @property
     def correlation(self) -> float:

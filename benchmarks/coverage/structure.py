@@ -1,4 +1,4 @@
-"""Cases of a structural model: two factors of three items each, and an observed covariate."""
+"""Cases of factors: a structural model with a covariate, models and languages compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from benchmarks.coverage.answers import item_scores, persons
+from benchmarks.coverage.answers import Floats, item_scores, persons
 from benchmarks.coverage.cases import NULL, Case, Row
 
 _MODEL = """F =~ i01 + i02 + i03
@@ -18,6 +18,7 @@ F ~ a*i07
 G ~ b*F + i07
 indirect := a*b"""
 _BY_COVARIATE, _BY_FACTOR = 0.4, 0.3
+LANGUAGES = ("en", "de")
 _ERROR = 0.6
 """Standard deviation of what an item has of its own; all loadings are 1."""
 
@@ -45,6 +46,44 @@ class Structure:
         return item_scores(np.column_stack([items, covariate]), {"context": persons(self.n)})
 
 
+@dataclass(frozen=True)
+class Factors:
+    """So many people in each of two languages; two factors that correlate .3, of 4 items each.
+
+    The loadings of the second language are `turned` to other items of the same factor, so that
+    factors are only similar; otherwise they are the same.
+    """
+
+    n: int
+    turned: bool = False
+
+    @property
+    def _loadings(self) -> Floats:
+        """Of the items of a factor in each language."""
+        first = np.array([0.8, 0.7, 0.6, 0.5]) if self.turned else np.full(4, 0.7)
+        second = np.array([0.3, 0.4, 0.7, 0.8]) if self.turned else first
+        return np.stack([first, second])
+
+    @property
+    def congruence(self) -> float:
+        """Tucker's phi of both languages, the same of both factors."""
+        first, second = self._loadings
+        return float(first @ second / math.sqrt((first @ first) * (second @ second)))
+
+    @property
+    def title(self) -> str:
+        """The design in words."""
+        return f"2 x {self.n} people, two factors of 4 items, congruence {self.congruence:.2f}"
+
+    def answers(self, draw: np.random.Generator) -> pd.DataFrame:
+        """Scores of items of variance 1; people of the second language are others."""
+        factors = draw.multivariate_normal([0, 0], [[1, 0.3], [0.3, 1]], size=(self.n, 2))
+        loadings = np.tile(self._loadings, 2)
+        error = draw.normal(size=(self.n, 2, 8)) * np.sqrt(1 - loadings**2)
+        scores = np.repeat(factors, 4, axis=2) * loadings + error
+        return item_scores(scores, {"context": persons(self.n), "language": LANGUAGES})
+
+
 def _coefficient(row: Row) -> float:
     """The coefficient of a regression, which is the standardized one as well."""
     names = row["outcome"], row["predictor"]
@@ -57,7 +96,10 @@ def _null(row: Row) -> float:
 
 
 def cases() -> Iterator[Case]:
-    """One for each number of persons; fewer than 100 have a caution on their intervals."""
+    """All cases of factors; fewer than 100 persons have a caution on the intervals of a model."""
+    for n in (50, 100, 300):
+        for turned in (False, True):
+            yield _congruence(Factors(n, turned))
     for design in (Structure(100), Structure(200)):
         yield Case(
             design.title,
@@ -75,3 +117,14 @@ def cases() -> Iterator[Case]:
             {"by": (), "model_text": _MODEL, "estimator": "mlr"},
             apart="predictor",
         )
+
+
+def _congruence(design: Factors) -> Case:
+    return Case(
+        design.title,
+        "loading_congruence",
+        design.answers,
+        {"congruence.ci_low": design.congruence},
+        {"by": (), "factors": 2, "resamples": 100, "permutations": 100},
+        studies=200,
+    )
