@@ -22,3 +22,30 @@ def wilson_of_units(values, level=0.95, bounds=(0.0, 1.0)):
     values = np.asarray(values, dtype=float)
     error = values.std(ddof=1) / np.sqrt(len(values))
     return wilson_of_error(values.mean(), error, len(values), level, bounds)
+
+
+def farther_end(value, chance, moments, n_units, level=0.95):
+    """The upper end of a kappa with the error of Fieller: where its numerator less k times its
+    denominator is as many errors from 0 as the quantile of t says.
+
+    `moments` are the variances of numerator and denominator, and their covariance.
+    """
+    quantile = stats.t.ppf((1 + level) / 2, n_units - 1)
+    above, below, both = quantile**2 * np.array(moments)
+    if chance**2 <= below:
+        return 1.0
+    square = value * chance
+    roots = np.roots([chance**2 - below, -2 * (square * chance - both), square**2 - above])
+    error = (roots.max() - value) / quantile
+    return wilson_of_error(value, error, n_units, level, (-1, 1))[1]
+
+
+def ends_of_agreement(value, chance, drawn, drawn_chance, n_units):
+    """The ends for a kappa of 0 or more, with its resamples and their disagreements by chance."""
+    drawn, drawn_chance = np.array(drawn), np.array(drawn_chance)
+    scale = n_units / (n_units - 1)
+    error = np.nanstd(drawn) * np.sqrt(scale)
+    low, high = wilson_of_error(value, error, n_units, bounds=(-1, 1))
+    moments = np.cov(np.nan_to_num(drawn) * drawn_chance, drawn_chance, ddof=0) * scale
+    apart = farther_end(value, chance, (moments[0, 0], moments[1, 1], moments[0, 1]), n_units)
+    return low, max(high, apart)

@@ -19,6 +19,7 @@ from core.stats.agreement import (
 )
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected
+from tests.unit_intervals import farther_end
 
 R = expected("agreement_R")
 FIRST, SECOND = (np.array(R["cohen"][name], dtype=float) for name in ("r1", "r2"))
@@ -43,8 +44,33 @@ def test_the_interval_of_kappa_is_wilsons_with_the_error_of_psych(weights, row):
     own = weighted_kappa(FIRST, SECOND, weights=weights)
     low, value, high = R["cohen"]["ci_psych"][row]
     error = (high - low) / 2 / stats.norm.ppf(0.975)
-    ends = wilson_of_kappa(value, error**2, len(FIRST))
-    assert [own.low, own.value, own.high] == pytest.approx([ends[0], value, ends[1]], abs=1e-9)
+    low, high = wilson_of_kappa(value, error**2, len(FIRST))
+    high = max(high, farther_end_of_kappa(FIRST, SECOND, weights, value))
+    assert [own.low, own.value, own.high] == pytest.approx([low, value, high], abs=1e-9)
+
+
+def farther_end_of_kappa(first, second, weights, value):
+    """With the changes of agreement and chance by one unit more, found by adding a little of it."""
+    codes = np.unique([first, second])
+    apart = np.abs(np.arange(len(codes))[:, None] - np.arange(len(codes)))
+    lost = {"none": apart > 0, "linear": apart, "quadratic": apart**2}[weights] / (
+        1 if weights == "none" else apart.max() ** (1 + (weights == "quadratic"))
+    )
+    places = np.searchsorted(codes, first), np.searchsorted(codes, second)
+
+    def parts(shares):
+        first_shares, second_shares = (np.bincount(p, shares, len(codes)) for p in places)
+        chance = first_shares @ lost @ second_shares / shares.sum() ** 2
+        return np.array([chance - (shares * lost[places]).sum() / shares.sum(), chance])
+
+    n, little = len(first), 1e-6
+    even = np.ones(n)
+    slopes = np.array(
+        [n * (parts(even + little * unit) - parts(even - little * unit)) for unit in np.eye(n)]
+    ) / (2 * little)
+    moments = slopes.T @ slopes / n / (n - 1)
+    of_all = moments[0, 0], moments[1, 1], moments[0, 1]
+    return farther_end(value, parts(even)[1], of_all, n)
 
 
 def wilson_of_kappa(value, variance, n):
@@ -54,6 +80,25 @@ def wilson_of_kappa(value, variance, n):
     # (share - x)^2 = z2 x (1 - x) / answers
     roots = np.roots([1 + z2 / answers, -2 * share - z2 / answers, share**2])
     return np.sort(2 * roots - 1)
+
+
+def test_kappas_hold_where_most_codes_are_of_one_category():
+    """300 times three coders who see the right code in .9; it is the first in .8 of 10 units."""
+    draw = np.random.default_rng(2)
+    right = (draw.random((300, 10, 1)) < 0.2) * 1
+    codes = np.where(draw.random((300, 10, 3)) < 0.9, right, 1 - right).astype(float)
+    kappa = 1 - 2 * 0.9 * 0.1 / (2 * 0.74 * 0.26)
+    quick = Bootstrap(200)
+    for found in (
+        [fleiss_kappa(own, bootstrap=quick) for own in codes],
+        [pairwise_kappas(own, bootstrap=quick) for own in codes],
+        [weighted_kappa(*own[:, :2].T) for own in codes],
+    ):
+        ends = np.array([(one.low, one.high) for one in found if np.isfinite(one.low)])
+        assert len(ends) > 250
+        assert ((ends[:, 0] <= kappa) & (kappa <= ends[:, 1])).mean() >= 0.9
+    alike = fleiss_kappa(np.array([[0.0, 0, 0]] * 9 + [[0, 1, 1]]), bootstrap=quick)
+    assert alike.high == pytest.approx(1, abs=1e-6)  # one unit decides what chance gives
 
 
 def test_kappas_of_few_units_have_intervals_that_hold_and_a_width():
@@ -87,8 +132,11 @@ def test_any_two_codings_have_the_kappa_of_statsmodels(codes):
             other = statsmodels_kappa(table, wt=name)
         assert own.value == pytest.approx(other.kappa, abs=1e-10)
         if np.isfinite(own.low) and abs(own.value) < 1 - 1e-9:
-            ends = wilson_of_kappa(other.kappa, other.var_kappa, len(codes))
-            assert [own.low, own.high] == pytest.approx(ends, abs=1e-6)
+            low, high = wilson_of_kappa(other.kappa, other.var_kappa, len(codes))
+            high = max(high, farther_end_of_kappa(first, second, weights, other.kappa))
+            assert own.high == pytest.approx(high, abs=1e-5)
+            if own.value >= 0:
+                assert own.low == pytest.approx(low, abs=1e-6)
 
 
 def test_kappa_of_categories_worked_by_hand():

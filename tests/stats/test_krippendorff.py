@@ -2,11 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import rankdata
 
 from core.stats.agreement import krippendorff_alpha
 from core.stats.resampling import Bootstrap
 from tests.stats.reference import expected
-from tests.unit_intervals import wilson_of_error
+from tests.unit_intervals import ends_of_agreement
 
 R = expected("agreement_R")
 METRICS = ["nominal", "ordinal", "interval", "ratio"]
@@ -47,10 +48,22 @@ def test_the_bootstrap_is_that_of_resampling_unit_by_unit(metric):
     draws = np.random.default_rng(5).integers(19, size=(100, 19))
     one = Bootstrap(1, 0)
     slow = [krippendorff_alpha(kept[:, units], metric, bootstrap=one).value for units in draws]
-    n = kept.shape[1]
-    error = np.std(slow) * np.sqrt(n / (n - 1))
-    ends = wilson_of_error(quick.value, error, n, bounds=(-1, 1))
+    chance = [disagreement_by_chance(kept[:, units], metric) for units in draws]
+    own = disagreement_by_chance(kept, metric)
+    ends = ends_of_agreement(quick.value, own, slow, chance, kept.shape[1])
     assert (quick.low, quick.high) == pytest.approx(ends)
+
+
+def disagreement_by_chance(ratings, metric):
+    """The mean distance of any two codes, whoever gave them to whichever unit."""
+    codes = ratings[np.isfinite(ratings)]
+    places = rankdata(codes) if metric == "ordinal" else codes
+    apart = (places[:, None] - places) ** 2
+    if metric == "nominal":
+        apart = (apart > 0) * 1.0
+    if metric == "ratio":
+        apart = apart / np.maximum((places[:, None] + places) ** 2, 1e-9)
+    return apart.sum() / (len(codes) * (len(codes) - 1))
 
 
 @given(seed=st.integers(0, 50), shift=st.floats(-20, 20), scale=st.floats(0.1, 10))

@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from core.stats import resampling
 from core.stats.resampling import (
     Bootstrap,
+    cosine_intervals,
     percentile_interval,
     percentile_intervals,
     resampled_means,
@@ -188,3 +189,44 @@ def test_intervals_of_few_units_cover(n_units, shape):
     defined = np.isfinite(ends.low)
     assert defined.mean() > 0.98
     assert 0.92 <= ((ends.low <= truth) & (truth <= ends.high))[defined].mean() <= 0.995
+
+
+def noisy_vectors(cosine, error, studies, seed=1):
+    """Cosines of vectors of 8 numbers with errors, and those of 200 resamples of each pair."""
+    draw = np.random.default_rng(seed)
+    true = np.zeros((2, 8))
+    true[0, 0], true[1, :2] = 1.0, [cosine, np.sqrt(1 - cosine**2)]
+
+    def of(pairs):
+        lengths = np.sqrt((pairs**2).sum(axis=-1))
+        return (pairs[..., 0, :] * pairs[..., 1, :]).sum(axis=-1) / lengths.prod(axis=-1)
+
+    seen = true + error * draw.normal(size=(studies, 2, 8))
+    return of(seen), of(seen + error * draw.normal(size=(200, studies, 2, 8)))
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.95, 0.8, 0.0])
+@pytest.mark.parametrize("error", [0.02, 0.05])
+def test_intervals_of_cosines_hold_the_one_without_errors(cosine, error):
+    observed, resampled = noisy_vectors(cosine, error, studies=400)
+    ends = cosine_intervals(observed, resampled, 0.95)
+    covered = (ends.low <= cosine) & (cosine <= ends.high + 1e-12)
+    assert 0.9 <= covered.mean() <= 0.99
+    percentiles = percentile_intervals(resampled, 0.95)
+    if cosine == 1:
+        assert (percentiles.high < 1).all()
+
+
+def test_ends_of_cosines_are_distances_of_a_noncentral_chi_square():
+    observed, resampled = noisy_vectors(0.8, 0.1, studies=1)
+    ends = cosine_intervals(observed, resampled, 0.9)
+    distance, drawn = 2 - 2 * observed[0], 2 - 2 * resampled[:, 0]
+    excess = drawn.mean() - distance
+    scale = drawn.var() / (2 * excess + 4 * distance)
+    for end, share in ((ends.low[0], 0.05), (ends.high[0], 0.95)):
+        noncentrality = (2 - 2 * end) / scale
+        found = stats.ncx2.ppf(share, excess / scale, noncentrality) * scale
+        assert found == pytest.approx(distance)
+    half = cosine_intervals(np.array([0.9, np.nan]), np.full((4, 2), np.nan), 0.9)
+    assert np.isnan([half.low, half.high]).all()
+    assert half.n_undefined.tolist() == [4, 4]

@@ -82,8 +82,9 @@ _CONGRUENCE = TableSpec(
             "correlation",
             "Tucker's congruence of the factor's loadings at the two levels; from .95 the same "
             "factor, from .85 a similar one. Lorenzo-Seva & ten Berge (2006).",
-            "Percentiles over resampled administrations, factors matched in each; only where "
-            "resamples are asked for.",
+            "Of the φ without sampling errors, which lower φ: by noncentral chi-square, from "
+            "resampled administrations, factors matched in each. Only where resamples are asked "
+            "for.",
             bounds=(SIMILAR, SAME),
         ),
         number(
@@ -316,7 +317,11 @@ def loading_congruence(
     for compared in groups:
         _add_congruence(congruence, compared, rule)
         _add_levels(halves, loadings, compared, seed)
-    interval = f"{ci_level * 100:g}% intervals of {resamples:,} resamples" if resamples else ""
+    interval = (
+        f"{ci_level * 100:g}% intervals of {resamples:,} resamples by noncentral chi-square"
+        if resamples
+        else ""
+    )
     return score_result(
         item_scores,
         [congruence.table(), halves.table(), loadings.table()],

@@ -17,7 +17,7 @@ from core.stats.factor.exploratory import (
     pairwise_correlations,
 )
 from core.stats.inputs import Floats
-from core.stats.resampling import Bootstrap, percentile_intervals
+from core.stats.resampling import Bootstrap, cosine_intervals
 
 _CHANCE = 95.0  # percentile of the congruences of factors whose items are exchanged at random
 
@@ -87,7 +87,8 @@ class LoadingCongruence:
     ------
     loadings : (p, m) of each level, matched to those of the first.
     pairs : positions of the two levels.
-    phi, low, high : (pairs, m), with a percentile interval over resampled rows, NaN without.
+    phi, low, high : (pairs, m), with the interval of `cosine_intervals` over resampled rows, NaN
+        without.
     chance : (pairs, m), the 95th percentile where the items of the second are exchanged.
     n_undefined : resamples without a solution.
     problems : cautions on the solution of each level.
@@ -124,7 +125,7 @@ def congruence_of_levels(
     n_factors : int
         Factors to extract at each level.
     level : float in (0, 1)
-        Coverage of the percentile intervals.
+        Coverage of the intervals, which are of the phi of all that the rows are drawn from.
     bootstrap : Bootstrap, optional
         Of the rows of each level; without it there is no interval.
     permutations, seed : int
@@ -161,12 +162,13 @@ def congruence_of_levels(
     loadings = tuple(matched(first, solution.loadings) for solution in solutions)
     pairs = tuple(combinations(range(len(levels)), 2))
     resampled = _resampled(levels, loadings, pairs, bootstrap)
-    ends = percentile_intervals(resampled.reshape(len(resampled), -1), level)
+    phi = np.array([_of_partners(loadings[a], loadings[b]) for a, b in pairs])
+    ends = cosine_intervals(phi.ravel(), resampled.reshape(len(resampled), -1), level)
     shape = len(pairs), n_factors
     return LoadingCongruence(
         loadings=loadings,
         pairs=pairs,
-        phi=np.array([_of_partners(loadings[a], loadings[b]) for a, b in pairs]),
+        phi=phi,
         low=ends.low.reshape(shape),
         high=ends.high.reshape(shape),
         chance=np.array(

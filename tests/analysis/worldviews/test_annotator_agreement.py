@@ -18,7 +18,7 @@ from core.stats.resampling import Bootstrap
 from core.workflow.statistics import analyses
 from tests.analysis.statement_frames import statements
 from tests.examples import few_examples
-from tests.unit_intervals import wilson_of_error
+from tests.unit_intervals import ends_of_agreement
 
 CODES = {
     "anna": {"s1": 1, "s2": 1, "s3": -1, "s4": 0, "s5": 0},
@@ -102,12 +102,23 @@ def test_means_and_intervals_agree_with_one_table_at_a_time(seed, n_coders):
                 values.append(cohen_kappa_score(own[:, a].astype(int), own[:, b].astype(int)))
         return np.mean(values) if values else math.nan
 
+    def mean_chance(table):
+        values = []
+        for a, b in combinations(range(n_coders), 2):
+            own = table[np.isfinite(table[:, [a, b]]).all(axis=1)][:, [a, b]]
+            if len(own):
+                values.append((own[:, 0][:, None] != own[:, 1]).mean())
+        return np.mean(values)
+
     bootstrap = Bootstrap(50, 7)
     found = pairwise_kappas(codes, bootstrap=bootstrap)
     assert found.mean == pytest.approx(mean_kappa(codes))
     twice = codes[np.isfinite(codes).sum(axis=1) >= 2]
     generator = np.random.default_rng(7)
     drawn = [twice[rows] for rows in generator.integers(len(twice), size=(50, len(twice)))]
-    error = np.std([mean_kappa(table) for table in drawn]) * np.sqrt(len(twice) / (len(twice) - 1))
-    ends = wilson_of_error(found.mean, error, len(twice), bounds=(-1, 1))
-    assert (found.low, found.high) == pytest.approx(ends)
+    chances = [mean_chance(table) for table in drawn]
+    values = [mean_kappa(table) for table in drawn]
+    ends = ends_of_agreement(found.mean, mean_chance(twice), values, chances, len(twice))
+    assert found.high == pytest.approx(ends[1])
+    if found.mean >= 0:
+        assert found.low == pytest.approx(ends[0])
