@@ -20,11 +20,13 @@ from core.stats.inputs import (
     Integers,
     check_level,
     is_constant,
+    ratios,
     undefined_size_note,
 )
 from core.stats.resampling import (
     Bootstrap,
     ResampledIntervals,
+    bounded_intervals,
     resampling_problems,
     row_weights,
     unit_intervals,
@@ -152,6 +154,77 @@ def correlation(
         problems += resampling_problems(interval, bootstrap)
         result = replace(result, bootstrap_low=interval.low, bootstrap_high=interval.high)
     return replace(result, problems=problems)
+
+
+def category_correlation(first: Floats, second: Floats, *, level: float = 0.95) -> Correlation:
+    """Spearman's correlation of scores of few values, such as positions, with its interval.
+
+    Parameters
+    ----------
+    first, second : (rows,)
+        As for `correlation`.
+    level : float in (0, 1)
+        Two-sided coverage.
+
+    Returns
+    -------
+    Correlation : that of `correlation`, whose interval takes scores as without ties. Of two or
+    three values it covers 30 to 96 %.
+
+    Notes
+    -----
+    Wilson's interval from -1 to 1 with the variance of the jackknife, n - 1 / n times the sum of
+    squares of r without one row each, and the quantile of t (`bounded_intervals`): of 8 to 200 rows
+    it covers 86 to 99 %. Rows of the same values leave the same r, so each cell of the cross table
+    is left out once. Checked against leaving out each row.
+
+    Examples
+    --------
+    All 6 agree: as of 6 answers of which 6 are alike, 2 · 6 / (6 + 1.96 squared) - 1.
+
+    >>> positions = np.array([1.0, 1, 1, -1, -1, -1])
+    >>> result = category_correlation(positions, positions)
+    >>> round(result.r, 4), round(result.low, 4), round(result.high, 4)
+    (1.0, 0.2193, 1.0)
+    """
+    result = correlation(first, second, kind="spearman", level=level)
+    if math.isnan(result.low):
+        return result
+    both = np.isfinite(first) & np.isfinite(second)
+    (values, x), (others, y) = (
+        np.unique(scores[both], return_inverse=True) for scores in (first, second)
+    )
+    table = np.zeros((len(values), len(others)))
+    np.add.at(table, (x, y), 1)
+    cells = np.flatnonzero(table)
+    counts, n = table.ravel()[cells], float(result.n)
+    without = table - np.eye(table.size)[cells].reshape(len(cells), *table.shape)
+    left = _spearman_of_tables(without)
+    known = np.isfinite(left)
+    variance = math.nan
+    if (share := float(counts[known].sum()) / n) > 0.5:
+        apart = left[known] - np.average(left[known], weights=counts[known])
+        variance = float(counts[known] @ apart**2) * (n - 1) / n / share
+    low, high = (
+        float(end[0])
+        for end in bounded_intervals(
+            np.array([result.r]), np.array([variance]), np.array([n]), level, (-1.0, 1.0)
+        )
+    )
+    alike = ("No interval: the rows are too much alike.",) if math.isnan(low) else ()
+    return replace(result, low=low, high=high, problems=alike)
+
+
+def _spearman_of_tables(tables: Floats) -> Floats:
+    """Spearman's correlation of each cross table of (tables, values, values); NaN without one."""
+    n = tables.sum(axis=(1, 2))[:, None]
+    of_first, of_second = tables.sum(axis=2), tables.sum(axis=1)
+    first, second = (
+        np.cumsum(counts, axis=1) - counts / 2 - n / 2 for counts in (of_first, of_second)
+    )
+    above = np.einsum("tab,ta,tb->t", tables, first, second)
+    squares = (of_first * first**2).sum(axis=1) * (of_second * second**2).sum(axis=1)
+    return ratios(above, np.sqrt(squares))
 
 
 def resampled_r_intervals(

@@ -156,7 +156,7 @@ def _domain_words(rows: Sequence[TableRow]) -> str:
         "brittleness: Evaluating the reliability and consistency of political worldviews in LLMs. "
         "doi:10.1162/tacl_a_00710",
         "Efron (1979) doi:10.1214/aos/1176344552",
-        "Bonett & Wright (2000) doi:10.1007/BF02294183",
+        "Efron & Stein (1981) doi:10.1214/aos/1176345462",
     ),
     keywords=(
         "political",

@@ -18,7 +18,7 @@ from core.domain.instrument import LEANINGS
 from core.domain.notes import undefined_note
 from core.domain.results import Column, ResultTable
 from core.domain.tables import count, ends, estimate, factor_columns, key, number, remark, text
-from core.stats.correlation import Correlation, correlation
+from core.stats.correlation import Correlation, category_correlation
 from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import Bootstrap
 from core.stats.worldview import TemplateMeans, template_means
@@ -452,9 +452,9 @@ def party_pair_tables(
         if not (np.isfinite(x) & np.isfinite(y)).any():
             apart += 1
             continue
-        kept = correlation(x, y, kind="spearman", level=ci_level)
-        decided = correlation(
-            *(np.where(one == 0, np.nan, one) for one in (x, y)), kind="spearman", level=ci_level
+        kept = category_correlation(x, y, level=ci_level)
+        decided = category_correlation(
+            *(np.where(one == 0, np.nan, one) for one in (x, y)), level=ci_level
         )
         leanings = [str(described.loc[name, "leaning"] or "") for name in (first, second)]
         countries = [str(described.loc[name, "country"] or "") for name in (first, second)]
@@ -514,7 +514,7 @@ _SPEARMAN = "Spearman's correlation of their positions over the statements of th
 
 def _pair_columns(ci_level: float) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
-    ends = "Fisher's z with the variance of Bonett & Wright (2000) doi:10.1007/BF02294183."
+    ends = "Wilson (1927) from -1 to 1, with t and the error of leaving out one statement each."
     return (
         text("country", "Country"),
         key("first", "First"),
