@@ -147,14 +147,11 @@ class Stories:
         )
 
     def correlation(self, row: Row) -> float:
-        """Of the number of words with true means, or with the ratings of single stories."""
-        numbers, means = np.arange(_NUMBERS), self._means
-        if np.ptp(means) == 0:
-            return math.nan if row["of"].startswith("mean") else 0.0
-        r = float(np.corrcoef(numbers, means)[0, 1])
-        if row["of"].startswith("mean"):
-            return r
-        return r * math.sqrt(means.var() / (means.var() + 1 + 1 / _TIMES))
+        """Of the number of words with means of so many stories, or with single stories."""
+        stories = self.stories if row["of"].startswith("mean") else 1
+        means = self._means
+        r = float(np.corrcoef(np.arange(_NUMBERS), means)[0, 1]) if np.ptp(means) else 0.0
+        return r * math.sqrt(means.var() / (means.var() + (1 + 1 / _TIMES) / stories))
 
     def mean(self, row: Row) -> float:
         """The true mean rating of the stories of a number of words."""

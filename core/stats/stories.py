@@ -7,15 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.stats.correlation import Correlation, correlation
+from core.stats.correlation import Correlation, correlation, resampled_r_intervals
 from core.stats.groups import mean_interval, summary
 from core.stats.inputs import ROUNDING, Floats, Integers
-from core.stats.resampling import (
-    Bootstrap,
-    percentile_interval,
-    resampled_totals,
-    resampling_problems,
-)
+from core.stats.resampling import Bootstrap, resampled_totals, resampling_problems
 
 # Ours: scipy has no correlation of means with an interval that redraws what the means are of.
 # Checked by hand, and against R's cor.test and t.test.
@@ -98,8 +93,8 @@ def level_correlations(
     coverage : float in (0, 1)
         Two-sided, of the intervals.
     bootstrap : Bootstrap, optional
-        Redraws whole units within each level, since the design sets the levels: the percentile
-        interval of both correlations.
+        Redraws whole units within each level, since the design sets the levels: a further interval
+        of the correlation with single values (`resampled_r_intervals`).
 
     Returns
     -------
@@ -110,8 +105,10 @@ def level_correlations(
 
     Notes
     -----
-    Units are taken as independent. Redrawn means scatter more than the means themselves, so that
-    the percentile interval of a correlation near 1 may end below it. Source: Core Sentiment
+    Units are taken as independent. Values are redrawn as far from the mean of their level as those
+    of all units are, by the root of n / (n - 1) for n of a level, and the degrees of freedom of t
+    are the units less the levels. Means have no such interval: redrawn means scatter more than the
+    means themselves, so that it covered 0 to 90 % of true correlations. Source: Core Sentiment
     Inventory, which correlates means. Agrees with R's cor.test.
 
     Examples
@@ -127,7 +124,7 @@ def level_correlations(
     by_level = level_means(own_levels, own_values, coverage)
     of_means = correlation(by_level.level, by_level.mean, level=coverage)
     of_units = correlation(own_levels, own_values, level=coverage)
-    if bootstrap is None or not len(by_level.level):
+    if bootstrap is None or math.isnan(of_units.r):
         return of_means, of_units
     centered = own_values - own_values.mean()
     parts = []
@@ -135,28 +132,27 @@ def level_correlations(
         # a seed for each level, as levels are drawn independently
         seed = np.random.SeedSequence((bootstrap.seed, number)).generate_state(1)[0]
         of_level = centered[own_levels == level]
+        n = len(of_level)
+        of_level = of_level.mean() + (of_level - of_level.mean()) * math.sqrt(n / max(n - 1, 1))
         totals = resampled_totals(
             np.column_stack([of_level, of_level**2]), Bootstrap(bootstrap.n_resamples, int(seed))
         )
         parts.append(np.concatenate(list(totals)))
-    sums = np.stack(parts)
-    n = by_level.n.astype(np.float64)
-    of_means_drawn = _drawn_correlations(by_level.level, np.ones(len(n)), sums / n[:, None, None])
-    of_units_drawn = _drawn_correlations(by_level.level, n, sums)
-    return (
-        _with_percentiles(of_means, of_means_drawn, bootstrap),
-        _with_percentiles(of_units, of_units_drawn, bootstrap),
+    drawn = _drawn_correlations(by_level.level, by_level.n, np.stack(parts))
+    units = len(own_values) - len(parts) + 1
+    ends = resampled_r_intervals(np.array([of_units.r]), drawn[:, None], units, coverage).of_cell(0)
+    problems = (*of_units.problems, *resampling_problems(ends, bootstrap))
+    return of_means, replace(
+        of_units, bootstrap_low=ends.low, bootstrap_high=ends.high, problems=problems
     )
 
 
-def _drawn_correlations(levels: Floats, n: Floats, sums: Floats) -> Floats:
-    """(resamples,) correlations of levels with values, or with means as values where n is 1.
+def _drawn_correlations(levels: Floats, n: Integers, sums: Floats) -> Floats:
+    """(resamples,) correlations of levels with single values; NaN where the values do not vary.
 
-    `sums` are (levels, resamples, 2): the sum and the sum of squares of the values of each level;
-    with n of 1 the first is the mean, and its square is taken. NaN where the values do not vary.
+    `sums` are (levels, resamples, 2): the sum and the sum of squares of the values of each level.
     """
-    single = bool((n > 1).any())
-    total, squares = sums[:, :, 0], sums[:, :, 1] if single else sums[:, :, 0] ** 2
+    total, squares = sums[:, :, 0], sums[:, :, 1]
     apart = levels - (n * levels).sum() / n.sum()
     of_x = float((n * apart**2).sum())
     of_y = squares.sum(axis=0) - total.sum(axis=0) ** 2 / n.sum()
@@ -164,12 +160,3 @@ def _drawn_correlations(levels: Floats, n: Floats, sums: Floats) -> Floats:
     scale = np.sqrt(np.where(varies, of_y, 1.0) * (of_x or 1.0))
     r = (apart[:, None] * total).sum(axis=0) / scale
     return np.where(varies, np.clip(r, -1, 1), np.nan)
-
-
-def _with_percentiles(result: Correlation, resampled: Floats, bootstrap: Bootstrap) -> Correlation:
-    """The correlation with the percentile interval of its resamples; none where it is undefined."""
-    if math.isnan(result.r):
-        return result
-    ends = percentile_interval(resampled, result.level)
-    problems = (*result.problems, *resampling_problems(ends, bootstrap))
-    return replace(result, bootstrap_low=ends.low, bootstrap_high=ends.high, problems=problems)

@@ -89,16 +89,17 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
             "ci_low",
             f"{interval} CI low",
             "correlation",
-            "Redraws whole stories within each number of words; percentiles, Efron (1979) "
-            "doi:10.1214/aos/1176344552. Redrawn means scatter more than the means, so the "
-            "interval of an r near 1 may end below r.",
+            "Redraws whole stories within each number of words, Efron (1979) "
+            "doi:10.1214/aos/1176344552; Fisher's z with their standard error and t. None with the "
+            "means: redrawn means scatter more than the means.",
         ),
         high_end("ci_high", f"{interval} CI high", "correlation", "The upper end."),
         low_end(
             "fisher_low",
             f"Fisher {interval} low",
             "correlation",
-            "Fisher's z with n rows: numbers of words, or stories. Fisher (1921).",
+            "Fisher's z with n rows: numbers of words, or stories. Fisher (1921). With the means: "
+            "of as many stories for each number.",
         ),
         high_end("fisher_high", f"Fisher {interval} high", "correlation", "The upper end."),
         p_value("p", "p", "Of r = 0, two-sided, by t with n − 2 degrees of freedom."),
@@ -370,7 +371,7 @@ def story_validity(
         "with the rating of each story. "
         + (
             f"{ci_level * 100:g}% intervals: {resamples:,} resamples of whole stories within each "
-            f"number (seed {seed}), and Fisher's z. "
+            f"number (seed {seed}) with t, for single stories, and Fisher's z. "
             if resamples
             else f"{ci_level * 100:g}% intervals by Fisher's z. "
         )

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from core.analysis.words.story_validity import story_validity
 from core.domain.frames import RATINGS, check_frame
@@ -130,14 +131,17 @@ def test_intervals_redraw_stories_within_each_number():
     )
     _, found = tables(frame, resamples=2000, seed=3)
     rows = found["correlations"].set_index("of")
-    drawn = []  # the same, one resample at a time
+    drawn = []  # the same, one resample at a time, as far apart as the stories of a number are
+    of_number = values.reshape(6, 20)
+    means = of_number.mean(axis=1, keepdims=True)
+    apart = means + (of_number - means) * np.sqrt(20 / 19)
     for _ in range(2000):
-        own = values.reshape(6, 20)[np.arange(6)[:, None], rng.integers(20, size=(6, 20))]
-        of_means = np.corrcoef(np.arange(6), own.mean(axis=1))[0, 1]
-        drawn.append((of_means, np.corrcoef(numbers, own.ravel())[0, 1]))
-    ends = np.quantile(drawn, [0.025, 0.975], axis=0)
-    for place, of in enumerate((MEANS, SINGLE)):
-        assert [rows["ci_low"][of], rows["ci_high"][of]] == pytest.approx(ends[:, place], abs=0.02)
+        own = apart[np.arange(6)[:, None], rng.integers(20, size=(6, 20))]
+        drawn.append(np.arctanh(np.corrcoef(numbers, own.ravel())[0, 1]))
+    margin = stats.t.ppf(0.975, 114) * np.std(drawn) * np.sqrt(115 / 114)
+    ends = np.tanh(np.arctanh(rows["r"][SINGLE]) + np.array([-margin, margin]))
+    assert [rows["ci_low"][SINGLE], rows["ci_high"][SINGLE]] == pytest.approx(ends, abs=0.01)
+    assert rows.loc[MEANS, ["ci_low", "ci_high"]].isna().all()
     again = tables(frame, resamples=2000, seed=3)[1]["correlations"]
     pd.testing.assert_frame_equal(found["correlations"], again)
 
