@@ -230,7 +230,7 @@ def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
     frame, left_out = first_levels(frame, most=_MOST_ROWS)
     frame = frame.rename(columns={"group": "item", "item": "group"})
     for end in ("low", "high"):
-        frame[f"ci_{end}"] = frame.pop(f"wilson_{end}").fillna(frame[f"ci_{end}"])
+        frame[f"ci_{end}"] = frame[f"ci_{end}"].fillna(frame.pop(f"wilson_{end}"))
     frame = sort_levels(frame, kinds)
     plot = DotPlot(
         "Share with interval",
@@ -318,7 +318,7 @@ def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
         part = estimate_rows(table, "", value, *wilson, **ends, n="replied", before="trials")
         part = part.rename(columns={"group": "item"})
         for end in ("low", "high") if wilson else ():
-            part[f"ci_{end}"] = part.pop(f"wilson_{end}").fillna(part[f"ci_{end}"])
+            part[f"ci_{end}"] = part[f"ci_{end}"].fillna(part.pop(f"wilson_{end}"))
         parts.append(part.assign(group=title))
     frame = pd.concat(parts)
     n_groups = frame["item"].nunique()
@@ -384,10 +384,9 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
     """A row for each template, the best first; its kind is its shape."""
     names = (*_WILSON, "kind", "proposed")
     frame = estimate_rows(table, "template", "share", *names, n="trials", before="rank")
-    flat = frame["ci_low"].isna() | frame["value"].isin([0, 1])
     frame = frame.assign(
-        ci_low=frame["wilson_low"].where(flat, frame["ci_low"]),
-        ci_high=frame["wilson_high"].where(flat, frame["ci_high"]),
+        ci_low=frame["ci_low"].fillna(frame["wilson_low"]),
+        ci_high=frame["ci_high"].fillna(frame["wilson_high"]),
         label=frame["proposed"].astype(bool).map({True: _PROPOSED, False: ""}),
     ).drop(columns=[*_WILSON, "proposed"])
 

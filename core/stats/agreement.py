@@ -111,10 +111,12 @@ def _with_errors_of_chance(
         error = np.where(a > 0, (ratios(end, a) - observed) / quantile, _UNBOUNDED)
         return bounded_intervals(observed, error**2, n_units, level, (-1.0, 1.0))
 
-    with np.errstate(invalid="ignore"):
-        low = np.minimum(ends.low, with_error_of(b - root)[0])
-        high = np.maximum(ends.high, with_error_of(b + root)[1])
-    return replace(ends, low=np.where(observed < 0, low, ends.low), high=high)
+    low, high = with_error_of(b - root)[0], with_error_of(b + root)[1]
+    return replace(
+        ends,
+        low=np.where(observed < 0, np.fmin(ends.low, low), ends.low) + 0 * ends.low,
+        high=np.fmax(ends.high, high) + 0 * ends.high,
+    )
 
 
 _UNBOUNDED = 1e4

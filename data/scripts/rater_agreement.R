@@ -15,7 +15,19 @@ raters <- read_table("raters.csv")
 
 # Kappa over the items that both coded: value, interval and number of items. The variance of Fleiss,
 # Cohen and Everitt is worked out here, as psych has another one of weighted kappa. With it, the
-# interval is Wilson's of (kappa + 1) / 2, with the quantile of t.
+# interval is Wilson's of (kappa + 1) / 2, with the quantile of t; the end away from 0 has the error
+# of Fieller where that is larger.
+wilson <- function(kappa, variance, n) {
+  share <- (kappa + 1) / 2
+  at_end <- share * (1 - share) < 1e-9
+  if (!at_end && variance < 4e-18) return(c(NA, NA))
+  m <- if (at_end) n else share * (1 - share) * 4 / variance
+  z2 <- (if (at_end) qnorm((1 + ci_level) / 2) else qt((1 + ci_level) / 2, n - 1))^2
+  center <- (share + z2 / (2 * m)) / (1 + z2 / m)
+  reach <- sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m^2))) / (1 + z2 / m)
+  2 * (center + c(-reach, reach)) - 1
+}
+
 kappa_of <- function(x, y) {
   both <- !is.na(x) & !is.na(y)
   n <- sum(both)
@@ -34,14 +46,20 @@ kappa_of <- function(x, y) {
   means <- outer(drop(agree %*% colSums(shares)), drop(rowSums(shares) %*% agree), "+")
   variance <- sum(shares * (agree - means * (1 - value))^2) - (value - expected * (1 - value))^2
   variance <- max(variance, 0) / (n - 1) / (1 - expected)^2
-  share <- (value + 1) / 2
-  at_end <- share * (1 - share) < 1e-12
-  if (!at_end && variance < 1e-20) return(c(value, NA, NA, n))
-  m <- if (at_end) n else share * (1 - share) * 4 / variance
-  z2 <- (if (at_end) qnorm((1 + ci_level) / 2) else qt((1 + ci_level) / 2, n - 1))^2
-  center <- (share + z2 / (2 * m)) / (1 + z2 / m)
-  reach <- sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m^2))) / (1 + z2 / m)
-  c(value, 2 * (center - reach) - 1, 2 * (center + reach) - 1, n)
+  ends <- wilson(value, variance, n)
+  if (is.na(ends[1])) return(c(value, NA, NA, n))
+  # agreement by chance is estimated too: the errors of Fieller, of a ratio, above and below
+  change <- means - 2 * expected
+  beyond <- agree - sum(shares * agree) - change
+  t <- qt((1 + ci_level) / 2, n - 1)
+  a <- (1 - expected)^2 - t^2 * sum(shares * change^2) / (n - 1)
+  b <- value * (1 - expected)^2 + t^2 * sum(shares * beyond * change) / (n - 1)
+  c0 <- (value * (1 - expected))^2 - t^2 * sum(shares * beyond^2) / (n - 1)
+  root <- sqrt(max(b^2 - a * c0, 0))
+  errors <- if (a > 0) ((b + c(-root, root)) / a - value) / t else c(1e4, 1e4)
+  high <- max(ends[2], wilson(value, errors[2]^2, n)[2], na.rm = TRUE)
+  low <- if (value < 0) min(ends[1], wilson(value, errors[1]^2, n)[1], na.rm = TRUE) else ends[1]
+  c(value, low, high, n)
 }
 
 # How often each code was given to each item

@@ -15,7 +15,8 @@ from shared import NAN, print_row, read_answers, read_settings, read_table
 def cohens_kappa(x, y, weights, ci_level):
     """Kappa over the items that both coded, with Wilson's interval from -1 to 1.
 
-    The variance is that of Fleiss, Cohen and Everitt, the quantile that of t.
+    The variance is that of Fleiss, Cohen and Everitt, the quantile that of t; the end away from 0
+    has the error of Fieller where that is larger.
     """
     both = ~np.isnan(x) & ~np.isnan(y)
     n = int(both.sum())
@@ -35,16 +36,36 @@ def cohens_kappa(x, y, weights, ci_level):
     means = np.add.outer(agree @ second, first @ agree)
     variance = (table * (agree - means * (1 - kappa)) ** 2).sum()
     variance = (variance - (kappa - expected * (1 - kappa)) ** 2) / ((n - 1) * (1 - expected) ** 2)
-    share = np.clip((kappa + 1) / 2, 0, 1)
-    at_end = share * (1 - share) < 1e-12
-    if not at_end and variance < 1e-20:
+    low, high = wilson(kappa, variance, n, ci_level)
+    if np.isnan(low):
         return kappa, NAN, NAN, n
+    # Agreement by chance is estimated too: the errors of Fieller, of a ratio, above and below
+    change = means - 2 * expected
+    beyond = agree - (table * agree).sum() - change
+    t = stats.t.ppf((1 + ci_level) / 2, n - 1)
+    a = (1 - expected) ** 2 - t**2 * (table * change**2).sum() / (n - 1)
+    b = kappa * (1 - expected) ** 2 + t**2 * (table * beyond * change).sum() / (n - 1)
+    c = (kappa * (1 - expected)) ** 2 - t**2 * (table * beyond**2).sum() / (n - 1)
+    root = np.sqrt(max(b**2 - a * c, 0))
+    above, below = (((b + r) / a - kappa) / t if a > 0 else 1e4 for r in (root, -root))
+    high = np.fmax(high, wilson(kappa, above**2, n, ci_level)[1])
+    if kappa < 0:
+        low = np.fmin(low, wilson(kappa, below**2, n, ci_level)[0])
+    return kappa, low, high, n
+
+
+def wilson(kappa, variance, n, ci_level):
+    """Wilson's interval from -1 to 1, with as many answers as have this variance, and t."""
+    share = np.clip((kappa + 1) / 2, 0, 1)
+    at_end = share * (1 - share) < 1e-9
+    if not at_end and variance < 4e-18:
+        return NAN, NAN
     m = n if at_end else share * (1 - share) * 4 / variance
     quantile = stats.norm.ppf if at_end else stats.t(n - 1).ppf
     z2 = quantile((1 + ci_level) / 2) ** 2
     center = (share + z2 / (2 * m)) / (1 + z2 / m)
     reach = np.sqrt(z2 * (share * (1 - share) / m + z2 / (4 * m**2))) / (1 + z2 / m)
-    return kappa, 2 * (center - reach) - 1, 2 * (center + reach) - 1, n
+    return 2 * (center - reach) - 1, 2 * (center + reach) - 1
 
 
 def fleiss_kappa(x, codes):

@@ -242,10 +242,10 @@ def rule_words(*rows: TableRow, n: str = "n") -> str:
 
 
 def share_interval(row: TableRow) -> tuple[float, float]:
-    """The ends of a share: Wilson's where it has them, as resamples of 0 or 1 are all the same."""
-    if math.isfinite(row["wilson_low"]):
-        return row["wilson_low"], row["wilson_high"]
-    return row["ci_low"], row["ci_high"]
+    """The ends of a share over units; of one unit Wilson's, which takes answers as independent."""
+    if math.isfinite(row["ci_low"]):
+        return row["ci_low"], row["ci_high"]
+    return row["wilson_low"], row["wilson_high"]
 
 
 def p_text(p: float) -> str:

@@ -61,8 +61,8 @@ def _share_never(unit: ResampleUnit) -> tuple[Column, ...]:
         "Share never usable",
         "proportion",
         "Never usable / trials that ended with an answer or without.",
-        f"Of the share never usable, by resampling whole {UNIT_WORDS[unit]}; Wilson's (1927) "
-        f"where the share is 0 or 1, or there is one {unit}.",
+        f"Of the share never usable, by resampling whole {UNIT_WORDS[unit]}; Wilson's (1927) of "
+        f"trials where there is no such interval, as of one {unit}.",
         ends_name="never",
     )
     return (
@@ -508,8 +508,8 @@ def _summary_rows(
         wilson_low=first[3],
         wilson_high=first[4],
         share_never=never[0],
-        never_low=np.where(np.isfinite(never[3]), never[3], never[1]),
-        never_high=np.where(np.isfinite(never[4]), never[4], never[2]),
+        never_low=np.where(np.isfinite(never[1]), never[1], never[3]),
+        never_high=np.where(np.isfinite(never[2]), never[2], never[4]),
         mean_tries=ratios(summed(reached, count * number), summed(reached)),
         most_tries=np.where(summed(reached) > 0, most, np.nan),
         tokens=all_tokens,

@@ -167,8 +167,8 @@ def _output_spec(unit: str) -> tables.TableSpec:
                     "wilson",
                     "Wilson",
                     "proportion",
-                    "Where the share is 0 or 1 every resample is the same, so that Wilson's "
-                    "interval (1927) stands beside. It takes responses as independent.",
+                    "Where the share is 0 or 1, Wilson's interval (1927) that takes responses as "
+                    "independent, for comparison: that of items is wider.",
                     of="share",
                 ),
                 "The upper end of Wilson's interval.",

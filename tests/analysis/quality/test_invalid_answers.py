@@ -170,12 +170,12 @@ def test_answers_at_each_try_and_never_add_up_to_the_trials(items):
     assert row["share_never"] <= row["share_invalid"]
 
 
-def test_the_answer_gives_wilson_where_resamples_are_all_the_same_and_one_reply_its_verb():
-    """Of 20 replies none is invalid: 1.96² / (20 + 1.96²) = .161 (Wilson)."""
+def test_the_answer_takes_items_as_units_where_all_are_alike_and_one_reply_its_verb():
+    """Of 2 items with 10 replies each none has an invalid one: 1.96² / (2 + 1.96²) = .658."""
     rows = [("i1", 1, "usable", True, 10, 10), ("i2", 1, "usable", True, 10, 10)]
     result = tables(attempts(rows), resamples=100)["result"]
     (answer,) = analyses.by_name("invalid_answers").answer(result)
-    start = "0.0% [0.0%, 16.1%] of 20 first replies are invalid; 0.0% [0.0%, 16.1%] of the trials"
+    start = "0.0% [0.0%, 65.8%] of 20 first replies are invalid; 0.0% [0.0%, 65.8%] of the trials"
     assert answer.sentence.startswith(start)
     one = tables(attempts([("i1", 1, "usable", True, 1, 10)]))["result"]
     (answer,) = analyses.by_name("invalid_answers").answer(one)

@@ -216,12 +216,12 @@ def test_the_reluctancy_of_a_published_study_is_the_share_of_neutral_outputs():
     assert row(outputs, "neutral")["share"] == pytest.approx(0.04)
 
 
-def test_the_answer_gives_wilson_where_all_are_alike_and_one_response_its_verb():
-    """Of 20 responses none is unexpected: 1.96² / (20 + 1.96²) = .161 (Wilson)."""
+def test_the_answer_takes_items_as_units_where_all_are_alike_and_one_response_its_verb():
+    """Of 2 items with 10 responses each none has an unexpected one: 1.96² / (2 + 1.96²) = .658."""
     from core.workflow.statistics import analyses
 
     for n, text in (
-        (10, "0.0% [0.0%, 16.1%] of 20 responses are not just the label"),
+        (10, "0.0% [0.0%, 65.8%] of 20 responses are not just the label"),
         (0, "of 1 response is not just the label"),
     ):
         rows = [("i1", "answered", n), ("i2", "answered", n)] if n else [("i1", "answered", 1)]
