@@ -130,7 +130,8 @@ def _with_interval(
     ends = agreement_intervals(
         np.array([result.value]),
         np.array([chance]),
-        *resampled[:, :, None],
+        resampled[0][:, None],
+        resampled[1][:, None],
         result.n,
         result.level,
     ).of_cell(0)
