@@ -58,7 +58,13 @@ class Rmsea(Estimate):
 
 
 def p_value(chi2: float, df: int) -> float:
-    """Probability of a chi-square this large if the model holds; NaN without degrees of freedom."""
+    """Probability of a chi-square this large if the model holds; NaN without degrees of freedom.
+
+    Examples
+    --------
+    >>> round(p_value(3.841459, 1), 6)
+    0.05
+    """
     return float(stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else math.nan
 
 
