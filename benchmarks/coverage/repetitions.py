@@ -262,7 +262,8 @@ def _giving_way(design: Phases) -> Case:
 
 
 def _opinions(design: Repeated) -> Case:
-    means = {"groups.w_low": design.willingness, "groups.b_low": 0.0}
+    w = Lowest() if design.spread is None else design.willingness
+    means = {"groups.w_low": w, "groups.b_low": 0.0}
     compared = {"comparisons.ci_low": 0.0, "comparisons.p": NULL, "comparisons.p_adjusted": NULL}
     return Case(
         design.title,
