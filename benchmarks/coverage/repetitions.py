@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import entr
 
 from benchmarks.coverage.answers import option_counts
-from benchmarks.coverage.cases import NULL, Case, Row
+from benchmarks.coverage.cases import NULL, Case, Lowest, Row
 from core.stats.divergence import jensen_shannon_bits
 from core.stats.repeatability import even_entropies
 
