@@ -11,6 +11,7 @@ import pandas as pd
 
 from benchmarks.coverage.answers import Floats, Integers, item_scores, option_counts, persons
 from benchmarks.coverage.cases import NULL, Case, Row
+from benchmarks.coverage.scores import normal
 
 LANGUAGES = ("en", "de")
 _CUTS = (-1.5, -0.5, 0.5, 1.5)
@@ -225,7 +226,7 @@ def _of_scales(people: int) -> Iterator[Case]:
         unrelated.title,
         "efa",
         unrelated.answers,
-        {"adequacy.p": NULL, "normality.p_value": NULL},
+        {"adequacy.p": NULL, "normality.p_value": normal},
         {"by": ()},
     )
     spread = math.sqrt((1 + 2 * r) / 3)

@@ -172,7 +172,8 @@ several_within <- function(scores) {
            generalized = effect / (effect + units + errors),
            generalized_corrected = (effect - errors / (n - 1)) / (effect + units + errors),
            generalized_low = general[1], generalized_high = general[2],
-           generalized_by_chance = (effect + errors) / n / (effect + units + errors), p = pf(f, df[1], df[2], lower.tail = FALSE))
+           generalized_by_chance = (effect + errors) / n / (effect + units + errors),
+           p = pf(f, df[1], df[2], lower.tail = FALSE))
 }
 
 tables <- lapply(unique(groups$rows), function(rows) {

@@ -136,6 +136,21 @@ def test_more_items_than_rows_says_so():
     assert math.isnan(found.mardia.kurtosis.df)  # a z test
 
 
+def test_kurtosis_of_few_rows_has_the_moments_that_it_has_under_normality():
+    """400 draws of ten items on 40 rows, and the values of one by hand."""
+    draw, p, n = np.random.default_rng(5), 10, 40
+    names = [f"i{k}" for k in range(p)]
+    found = [normality(draw.normal(size=(n, p)), names).mardia for _ in range(400)]
+    b2 = np.array([each.b2 for each in found])
+    mean, variance = 120 * 39 / 41, 8 * 120 * 37 * 29 * 31 / (41**2 * 43 * 45)
+    assert b2.mean() == pytest.approx(mean, abs=4 * np.sqrt(variance / 400))
+    assert b2.var() == pytest.approx(variance, rel=0.3)
+    z = (b2[0] - mean) / np.sqrt(variance)
+    assert found[0].kurtosis_small_sample.statistic == pytest.approx(z, rel=1e-12)
+    few = [each.kurtosis_small_sample.p_value < 0.05 for each in found]
+    assert 0.02 <= np.mean(few) <= 0.08
+
+
 def test_two_rows_of_one_item_have_no_small_sample_test():
     found = normality(np.array([[1.0], [2.0]]), ["a"]).mardia
     assert math.isnan(found.skewness_small_sample.statistic)
