@@ -111,7 +111,8 @@ def normality(scores: Floats, names: Sequence[str]) -> Normality:
     (n - p - 1) (n - p + 1) / ((n + 1)² (n + 3) (n + 5)). Of normal scores of 20 items on 40 rows
     the test of kurtosis is significant in 80 % without, in 4 % with them.
 
-    Multivariate Shapiro-Wilk: Villasenor Alva & Gonzalez Estrada (2009) doi:10.1080/03610920802474465. Single items: Royston (1995).
+    Multivariate Shapiro-Wilk: Villasenor Alva & Gonzalez Estrada (2009)
+    doi:10.1080/03610920802474465. Single items: Royston (1995).
     Checked against R: mvShapiroTest 1.0, shapiro.test, Mardia's formulas (tests/stats).
 
     Examples
