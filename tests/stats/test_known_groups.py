@@ -180,3 +180,16 @@ def test_a_group_of_scores_beyond_all_numbers_is_left_out_and_named():
     assert result.groups == ("a", "b", "c")
     assert result.f == known_groups(groups).f
     assert result.problems == ("Left out for scores too large or too small to compute with: huge.",)
+
+
+def test_effects_of_plants_are_those_of_effectsize():
+    """Dobson (1983), R's PlantGrowth; effectsize 0.8.3 on R 4.2.2."""
+    weights = {
+        "ctrl": [4.17, 5.58, 5.18, 6.11, 4.50, 4.61, 5.17, 4.53, 5.33, 5.14],
+        "trt1": [4.81, 4.17, 4.41, 3.59, 5.87, 3.83, 6.03, 4.89, 4.32, 4.69],
+        "trt2": [6.31, 5.12, 5.54, 5.50, 5.37, 5.29, 4.92, 6.15, 5.80, 5.26],
+    }
+    result = known_groups({name: np.array(values) for name, values in weights.items()})
+    assert result.eta_squared == pytest.approx(0.2641482968, abs=1e-9)
+    assert result.epsilon_squared == pytest.approx(0.2096407633, abs=1e-9)
+    assert result.omega_squared == pytest.approx(0.2040788460, abs=1e-9)

@@ -12,6 +12,7 @@ from statsmodels.stats.anova import AnovaRM
 
 from core.stats.groups import MORE_ALIKE, paired_t, unbiased_factor
 from core.stats.repeated_measures import average_d, repeated_measures
+from tests.stats.reference import scores
 
 R = json.loads((Path(__file__).parent / "golden" / "within_R.json").read_text())
 SCORES = np.array(R["scores"])
@@ -166,3 +167,11 @@ def test_intervals_cover_the_effects_of_simulated_studies(deviations):
             covered[place] += estimate.low <= value <= estimate.high
     assert (covered / n >= 0.92).all()
     assert (covered / n <= 0.99).all()
+
+
+def test_effects_of_three_tests_of_pupils_are_those_of_effectsize():
+    """x1, x2 and x3 of the first forty pupils; effectsize 0.8.3 and aov of R 4.2.2."""
+    result = repeated_measures(scores("hs1939", ["x1", "x2", "x3"])[:40])
+    assert result.partial.value == pytest.approx(0.7968624054, abs=1e-9)
+    assert result.partial.corrected == pytest.approx(0.7916537491, abs=1e-9)
+    assert result.generalized.value == pytest.approx(0.6489335214, abs=1e-9)
