@@ -404,7 +404,9 @@ def test_the_tests_of_normality_are_those_of_the_items_in_the_model():
     assert found.loc["Mardia skewness", "value"] == pytest.approx(own.mardia.b1, abs=1e-12)
     assert found.loc["Mardia kurtosis", "statistic"] == own.mardia.kurtosis.statistic
     assert found.loc["Multivariate Shapiro-Wilk", "p_value"] == own.joint_shapiro.p_value
-    assert found["n"].tolist() == [301] * 3
+    few = own.mardia.kurtosis_small_sample
+    assert found.loc["Mardia kurtosis, small sample", "p_value"] == few.p_value
+    assert found["n"].tolist() == [301] * 5
 
 
 def test_items_that_the_text_does_not_name_are_left_out_and_named():
