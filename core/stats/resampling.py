@@ -410,7 +410,8 @@ def cosine_intervals(observed: Floats, resampled: Floats, level: float) -> Resam
         if scale > 0:
             found = distance / scale, excess / scale
             farthest, nearest = (_noncentrality(*found, share) for share in (tail, 1 - tail))
-            ends[:, cell] = 1 - scale * np.array([farthest, nearest]) / 2
+            if farthest > 0:  # else errors alone take them farther apart: no interval has no width
+                ends[:, cell] = 1 - scale * np.array([farthest, nearest]) / 2
     return ResampledIntervals(np.maximum(ends[0], -1.0), ends[1], n_undefined)
 
 
@@ -422,10 +423,15 @@ def _noncentrality(value: float, df: float, share: float) -> float:
 
     if float(stats.chi2.cdf(value, df)) <= share:
         return 0.0
+    if value > _MANY_TIMES:  # as good as normal, where its distribution function gives up
+        return max(value - df - float(stats.norm.ppf(share)) * 2 * math.sqrt(value), 0.0)
     most = max(value, 1.0)
     while below(most) > 0:
         most *= 2
     return float(brentq(below, 1e-12 * most, most))
+
+
+_MANY_TIMES = 1e6
 
 
 def _quantiles(ordered: Floats, n_defined: Integers, share: float) -> Floats:

@@ -10,7 +10,9 @@
 # as ordered. With fiml and pairwise all answers count; lavaan's own default would leave incomplete
 # rows out. Means and covariances of covariates are those of the data and no parameters (fixed.x).
 # The corrected test of MLR and WLSMV is chisq.scaled, the corrected indices of MLR end
-# in .robust; the plain test of WLSMV has no meaningful p.
+# in .robust; the plain test of WLSMV has no meaningful p. With fewer than 100
+# rows the product corrects p (Yuan, Tian & Yanagihara, 2015) and intervals (t, and Fisher's z of
+# standardized loadings); those below are lavaan's own.
 
 library(lavaan)
 

@@ -230,3 +230,13 @@ def test_ends_of_cosines_are_distances_of_a_noncentral_chi_square():
     half = cosine_intervals(np.array([0.9, np.nan]), np.full((4, 2), np.nan), 0.9)
     assert np.isnan([half.low, half.high]).all()
     assert half.n_undefined.tolist() == [4, 4]
+
+
+def test_cosines_no_farther_apart_than_errors_have_no_interval_and_clear_ones_do_not_fail():
+    draw = np.random.default_rng(1)
+    apart = np.array([0.999, 0.2])
+    resampled = np.column_stack([draw.normal(0.9, 0.01, 200), draw.normal(0.2, 1e-5, 200)])
+    ends = cosine_intervals(apart, resampled, 0.95)
+    assert np.isnan([ends.low[0], ends.high[0]]).all()
+    assert ends.low[1] < 0.2 < ends.high[1]
+    assert ends.high[1] - ends.low[1] < 1e-3

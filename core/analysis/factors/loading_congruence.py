@@ -315,7 +315,7 @@ def loading_congruence(
     congruence = TableRows(_CONGRUENCE, names, ci_level)
     halves, loadings = TableRows(_HALVES, names), TableRows(_LOADINGS, names)
     for compared in groups:
-        _add_congruence(congruence, compared, rule)
+        _add_congruence(congruence, compared, rule, resampled=resamples > 0)
         _add_levels(halves, loadings, compared, seed)
     interval = (
         f"{ci_level * 100:g}% intervals of {resamples:,} resamples by noncentral chi-square"
@@ -375,7 +375,9 @@ def _level_scores(
     return used, items
 
 
-def _add_congruence(table: TableRows, compared: _Compared, rule: ItemRule) -> None:
+def _add_congruence(
+    table: TableRows, compared: _Compared, rule: ItemRule, *, resampled: bool
+) -> None:
     """A row for each pair of levels and factor."""
     result, levels = compared.result, list(compared.scores)
     sizes = [len(rows) for rows in compared.scores.values()]
@@ -384,6 +386,8 @@ def _add_congruence(table: TableRows, compared: _Compared, rule: ItemRule) -> No
             f"{levels[each]}: {problem}" for each in (a, b) for problem in result.problems[each]
         )
         for column, loadings in enumerate(result.loadings[0].T):
+            phi, low = float(result.phi[pair, column]), float(result.low[pair, column])
+            why = [_NO_FARTHER] if resampled and math.isnan(low) and math.isfinite(phi) else []
             order = np.argsort(-np.abs(loadings), kind="stable")[:_NAMED_ITEMS]
             heavy = [compared.items[row] for row in order if abs(loadings[row]) >= SALIENT]
             table.add(
@@ -392,16 +396,22 @@ def _add_congruence(table: TableRows, compared: _Compared, rule: ItemRule) -> No
                 second=levels[b],
                 factor=column + 1,
                 items=", ".join(heavy),
-                phi=float(result.phi[pair, column]),
-                ci_low=float(result.low[pair, column]),
+                phi=phi,
+                ci_low=low,
                 ci_high=float(result.high[pair, column]),
                 chance=float(result.chance[pair, column]),
                 n_first=sizes[a],
                 n_second=sizes[b],
                 incomplete=compared.incomplete,
                 missing_rule=rule,
-                remark=" ".join(problems),
+                remark=" ".join([*problems, *why]),
             )
+
+
+_NO_FARTHER = (
+    "No interval: the loadings lie no farther apart than errors of sampling take them, or most "
+    "resamples have no factors."
+)
 
 
 def _add_levels(halves: TableRows, loadings: TableRows, compared: _Compared, seed: int) -> None:

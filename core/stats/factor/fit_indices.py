@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,7 +69,7 @@ def p_value(chi2: float, df: int) -> float:
     return float(stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else math.nan
 
 
-def few_rows_factor(df: int, n_items: int, n: int, n_groups: int = 1) -> float:
+def few_rows_factor(df: int, n_items: int, rows: Sequence[int]) -> float:
     """What a chi-square of few rows is multiplied by, so that it is as large as its df on average.
 
     Parameters
@@ -77,10 +78,9 @@ def few_rows_factor(df: int, n_items: int, n: int, n_groups: int = 1) -> float:
         Degrees of freedom of the model.
     n_items : int
         Items of the model.
-    n : int
-        Rows of all groups, all complete.
-    n_groups : int
-        With several, the factor is that of one group of mean size and mean degrees of freedom.
+    rows : sequence of int
+        Complete rows of each group. With several groups, each adds the same degrees of freedom to
+        the mean of chi-square, divided by its own factor.
 
     Returns
     -------
@@ -102,12 +102,14 @@ def few_rows_factor(df: int, n_items: int, n: int, n_groups: int = 1) -> float:
     --------
     By hand: 6 items and 9 df leave q = 12, so of 20 rows it is 1 - 4.619 / 20.
 
-    >>> round(few_rows_factor(9, 6, 20), 6)
+    >>> round(few_rows_factor(9, 6, [20]), 6)
     0.76905
     """
-    free = n_items * (n_items + 1) / 2 - df / n_groups
-    factor = 1 - (2.381 + 0.361 * n_items + 0.006 * free) * n_groups / n if n else math.nan
-    return factor if df > 0 and factor > 0 else math.nan
+    free = n_items * (n_items + 1) / 2 - df / len(rows)
+    lost = 2.381 + 0.361 * n_items + 0.006 * free
+    if df < 1 or min(rows) <= lost:
+        return math.nan
+    return len(rows) / sum(1 / (1 - lost / n) for n in rows)
 
 
 def cfi(model: float, model_df: float, baseline: float, baseline_df: float) -> float:

@@ -14,6 +14,7 @@ from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation, correlation
 from core.stats.groups import MeanTest, paired_t
 from core.stats.inputs import (
+    ROUNDING,
     Estimate,
     Floats,
     check_level,
@@ -369,11 +370,20 @@ def intraclass_of_components(scores: Floats, *, level: float = 0.95) -> Intracla
     }
     forms = []
     for form in undefined.forms:
-        single = float(singles[form.form[:4]])
-        mean = k * single / (1 + (k - 1) * single)
-        forms.append(replace(form, value=mean if form.form.endswith("k") else single))
-    problems = dict.fromkeys((*one_way.problems, *two_way.problems))
-    return replace(undefined, forms=tuple(forms), problems=tuple(problems))
+        value, problems = float(singles[form.form[:4]]), form.problems
+        if form.form.endswith("k"):
+            shared = 1 + (k - 1) * value
+            value = k * value / shared if shared > ROUNDING else math.nan
+            if not shared > ROUNDING:
+                problems = (undefined_note(f"Undefined: {_NO_SHARED}"),)
+        forms.append(replace(form, value=value, problems=problems))
+    notes = dict.fromkeys((*one_way.problems, *two_way.problems))
+    return replace(undefined, forms=tuple(forms), problems=tuple(notes))
+
+
+_NO_SHARED = (
+    "repetitions differ so much more than units that a mean of them has no variance of units."
+)
 
 
 def _df(form: IccForm, n: int, k: int) -> tuple[float, float]:

@@ -109,6 +109,18 @@ def test_few_people_of_a_level_have_a_p_of_their_own_which_the_sentence_takes():
     assert many[["p_few_rows", "p_few_rows_difference"]].isna().all(axis=None)
 
 
+def test_the_smallest_level_decides_whether_rows_are_few():
+    english, german = (rows for _, rows in two_languages(400).groupby("language"))
+    few = pd.concat([english, german[german["administration"] <= 440]])
+    steps = frames(invariance(few, estimator="ml"))["steps"]
+    configural = steps.loc[0]
+    lost = 2.381 + 0.361 * 5 + 0.006 * (15 - configural["df"] / 2)
+    factor = 2 / (1 / (1 - lost / 400) + 1 / (1 - lost / 40))
+    expected = stats.chi2.sf(configural["chi2"] * factor, configural["df"])
+    assert configural["n"] == 440
+    assert configural["p_few_rows"] == pytest.approx(expected)
+
+
 def test_what_stands_against_equality_is_adjusted_for_all_that_could_be_free():
     releases = frames(invariance(two_languages(100), estimator="ml"))["releases"]
     strict = releases.query("step == 'strict'")

@@ -24,11 +24,13 @@ from core.stats.factor.likelihood import baseline_model, saturated_model
 def test_chi_squares_of_few_rows_times_the_factor_hold_where_they_do_not():
     """The factor by hand, and 250 true models of 6 items and 20 rows."""
     p, df, n = 6, 9, 20
-    assert few_rows_factor(df, p, n) == pytest.approx(1 - (2.381 + 0.361 * 6 + 0.006 * 12) / 20)
-    assert few_rows_factor(2 * df, p, 2 * n, 2) == few_rows_factor(df, p, n)
-    assert few_rows_factor(df, p, 100_000) == pytest.approx(1, abs=1e-4)
-    assert math.isnan(few_rows_factor(0, 3, 50))
-    assert math.isnan(few_rows_factor(df, p, 4))
+    assert few_rows_factor(df, p, [n]) == pytest.approx(1 - (2.381 + 0.361 * 6 + 0.006 * 12) / 20)
+    assert few_rows_factor(2 * df, p, [n, n]) == pytest.approx(few_rows_factor(df, p, [n]))
+    assert few_rows_factor(df, p, [100_000]) == pytest.approx(1, abs=1e-4)
+    fewer, more = few_rows_factor(df, p, [20]), few_rows_factor(df, p, [300])
+    assert few_rows_factor(2 * df, p, [20, 300]) == pytest.approx(2 / (1 / fewer + 1 / more))
+    assert math.isnan(few_rows_factor(0, 3, [50]))
+    assert math.isnan(few_rows_factor(df, p, [4]))
     draw = np.random.default_rng(3)
     names = [f"x{i}" for i in range(p)]
     few, plain = 0, 0
@@ -36,7 +38,7 @@ def test_chi_squares_of_few_rows_times_the_factor_hold_where_they_do_not():
         scores = draw.normal(size=(n, 1)) + draw.normal(size=(n, p))
         fit = fit_cfa(scores, names, "F =~ " + " + ".join(names), estimator="ML").fit
         plain += fit.p < 0.05
-        few += p_value(fit.chi2 * few_rows_factor(df, p, n), df) < 0.05
+        few += p_value(fit.chi2 * few_rows_factor(df, p, [n]), df) < 0.05
     assert plain / 250 > 0.1
     assert 0.02 <= few / 250 <= 0.08
 

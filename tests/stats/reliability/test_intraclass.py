@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -138,3 +140,22 @@ def test_tables_that_say_nothing_of_units_have_a_reason(table):
     found = intraclass_of_components(np.asarray(table))
     assert np.isnan([form.value for form in found.forms]).all()
     assert found.problems
+
+
+def test_a_mean_of_repetitions_that_differ_more_than_units_has_no_icc_but_a_reason():
+    forms = {
+        each.form: each
+        for each in intraclass_of_components(np.array([[1.0, 2.0], [2.0, 1.0], [1.2, 1.8]])).forms
+    }
+    for form in ("ICC1", "ICC2", "ICC3"):
+        assert forms[form].value <= 0
+        mean = forms[f"{form}k"]
+        assert math.isnan(mean.value) == (forms[form].value <= -1 + 1e-9)
+        assert bool(mean.problems) == math.isnan(mean.value)
+    assert math.isnan(forms["ICC3k"].value)
+    draw = np.random.default_rng(3)
+    for _ in range(50):
+        gaps = draw.normal(size=(6, 3))
+        gaps[draw.random(gaps.shape) < 0.25] = np.nan
+        values = [each.value for each in intraclass_of_components(gaps).forms]
+        assert not np.nanmax([*values, 0.0]) > 1

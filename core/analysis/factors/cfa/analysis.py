@@ -159,8 +159,8 @@ _GIVEN = (
 _ENOUGH_FOR_REGRESSIONS = 100
 _SHORT_INTERVALS = (
     f"with fewer than {_ENOUGH_FOR_REGRESSIONS} administrations the intervals of regressions are "
-    "a little too short (of 30 and 60 they covered 91 to 95% in simulated studies, and should "
-    "cover 95%), and their p too small."
+    "a little too short (of 30 and 60 they covered 91 to 95% in simulated studies, of "
+    "95%), and their p too small."
 )
 
 
@@ -242,7 +242,9 @@ def _model_name(method: str, n_factors: int) -> str:
         "Muthén, du Toit & Spisic (1997), Robust inference using weighted least squares",
         "Asparouhov & Muthén (2010), Simple second order chi-square correction",
         "Savalei (2021) doi:10.1080/00273171.2020.1717922",
+        "Yuan, Tian & Yanagihara (2015) doi:10.1007/s11336-013-9386-5",
         "Mardia (1970) doi:10.1093/biomet/57.3.519",
+        "Mardia (1974), Sankhya B 36, 115-128",
         "Rhemtulla, Brosseau-Liard & Savalei (2012) doi:10.1037/a0029315",
         "Hu & Bentler (1999) doi:10.1080/10705519909540118",
         "Xia & Yang (2019) doi:10.3758/s13428-018-1055-2",

@@ -49,7 +49,10 @@ from core.stats.inputs import Floats, name_list
 def _ends(name: str, title: str, unit: Unit, what: str, of: str) -> tuple[Column, Column]:
     """The ends of an interval that reaches as far down as up, but with few rows."""
     low, high = ends(name, title, unit, "", of=of)
-    few = "with fewer than 100 rows by t, standardized ones by Fisher's z, others from 20 rows."
+    few = (
+        "with fewer than 100 rows by t, and of correlations and standardized loadings by Fisher's "
+        "z, which ends at 1; in score points there is none below 20 rows."
+    )
     return (
         replace(low, help=f"{what} - z SE; {few}"),
         replace(high, help=f"{what} + z SE; {few}"),
@@ -87,7 +90,7 @@ _LOADINGS = TableSpec(
         ),
         number("se", "SE", "points", "Standard error; 0 where fixed. By sandwich under MLR."),
         number("z", "z", "points", "Loading / SE."),
-        p_value("p", "p", "Two-sided, of a loading of 0.", "estimate"),
+        p_value("p", "p", "Two-sided, by the normal distribution, of a loading of 0.", "estimate"),
         *_ends("ci", LEVEL, "points", "Loading", "estimate"),
         point_estimate(
             "standardized",
@@ -476,7 +479,7 @@ def _defined(fit: CfaResult, model: WrittenModel) -> Iterator[Cells]:
 
 def _both(raw: ParameterEstimate, standardized: ParameterEstimate, n: int) -> Cells:
     """A parameter with everything tested, raw and standardized."""
-    low, high = standardized.interval(n, correlation=raw.op != DEFINED)
+    low, high = standardized.interval(n, correlation=raw.op in (LOADING, COVARIANCE))
     return {
         **_tested(raw, "estimate", n),
         "z": raw.z,

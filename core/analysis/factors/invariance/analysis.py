@@ -265,10 +265,9 @@ _STEP_BOUNDS = (
 )
 
 
-def _p_of_difference(row: sentences.TableRow) -> float:
-    """The p that sentences take: that for few rows, where there is one."""
-    few_rows = float(row.get("p_few_rows_difference", math.nan))  # earlier versions have none
-    return few_rows if math.isfinite(few_rows) else float(row["p_difference"])
+def _few_rows_p(row: sentences.TableRow) -> float:
+    """The p of Δχ² that sentences take, if any; results of earlier versions have none."""
+    return float(row.get("p_few_rows_difference", math.nan))
 
 
 def _step_verdict(row: sentences.TableRow) -> str:
@@ -276,7 +275,8 @@ def _step_verdict(row: sentences.TableRow) -> str:
 
     "=" where it is the same model as the step before, which leaves nothing to test.
     """
-    change, p = row["cfi_difference"], _p_of_difference(row)
+    change, p = row["cfi_difference"], _few_rows_p(row)
+    p = p if math.isfinite(p) else row["p_difference"]
     if row["df_difference"] == 0 and math.isfinite(change):
         return "="
     if not (math.isfinite(change) and math.isfinite(p)):
@@ -297,7 +297,9 @@ def _step_words(row: sentences.TableRow, worst: str) -> str:
         return f"{what} are undefined ({step}: no fit, or no test)"
     cfi = f"ΔCFI {sentences.judged_text(row['cfi_difference'], [_LARGEST_LOSS], 3)}"
     chi2 = sentences.decimal_text(row["chi2_difference"], 1)
-    p = sentences.p_text(_p_of_difference(row))
+    few_rows = _few_rows_p(row)
+    many = not math.isfinite(few_rows)
+    p = sentences.p_text(row["p_difference"]) if many else model_fit.few_rows_words(few_rows)
     test = f"Δχ²({int(row['df_difference'])}) = {chi2}, {p}"
     against = f"; most against: {worst}" if worst else ""
     if verdict == "-":

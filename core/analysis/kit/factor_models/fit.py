@@ -108,9 +108,9 @@ FIT_COLUMNS = (
         "p_few_rows",
         "p for few rows",
         "Of χ² times the factor of Yuan, Tian and Yanagihara (2015): with few rows the other p are "
-        "too small. Under MLR of the scaled χ², if there are 60 rows and five for each item. For "
-        "complete answers; empty from 100 rows and 20 for each item (of a group), where it makes "
-        "no difference.",
+        "too small. Under MLR of the scaled χ² if every group has 60 rows and five for each item, "
+        "else of the plain one. For complete answers; empty where every group has 100 rows and 20 "
+        "for each item, as it makes no difference there.",
     ),
     number("chi2_scaled", "χ² scaled", "points", f"χ² / scaling factor + shift. {_SCALED}"),
     p_value("p_scaled", "p scaled", f"Of the scaled χ². {_SCALED}"),
@@ -172,17 +172,18 @@ def fit_columns(estimator: EstimatorKind) -> tuple[Column, ...]:
 
 def _few_rows_factor(fit: CfaResult) -> float:
     """What χ² is multiplied by; NaN where the formula does not hold, or rows are many."""
-    rows, items = fit.n / len(fit.groups), len(fit.items)
+    rows, items = [group.n for group in fit.groups], len(fit.items)
     holds = fit.estimator in ("ML", "MLR") and fit.missing == "listwise"
-    if not holds or rows >= max(_MANY_ROWS, _MANY_ROWS_OF_ITEM * items):
+    if not holds or min(rows) >= max(_MANY_ROWS, _MANY_ROWS_OF_ITEM * items):
         return math.nan
-    return few_rows_factor(fit.fit.df, items, fit.n, len(fit.groups))
+    return few_rows_factor(fit.fit.df, items, rows)
 
 
 def _few_rows_p(fit: CfaResult) -> float:
     """The p for few rows; NaN where there is none, or none is needed."""
-    enough = max(_SCALED_ROWS, _SCALED_ROWS_OF_ITEM * len(fit.items)) * len(fit.groups)
-    test = fit.scaled if fit.scaled is not None and fit.n >= enough else fit.fit
+    fewest = min(group.n for group in fit.groups)
+    enough = fewest >= max(_SCALED_ROWS, _SCALED_ROWS_OF_ITEM * len(fit.items))
+    test = fit.scaled if fit.scaled is not None and enough else fit.fit
     return chi2_p(test.chi2 * _few_rows_factor(fit), fit.fit.df)
 
 
@@ -442,10 +443,7 @@ def fit_sentence(fit: sentences.TableRow) -> str:
     if reported is None:
         return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
     few_rows = float(fit.get("p_few_rows", math.nan))  # results of earlier versions have none
-    if math.isfinite(few_rows):
-        p = f"{sentences.p_text(few_rows)} corrected for few rows"
-    else:
-        p = sentences.p_text(reported.p)
+    p = few_rows_words(few_rows) if math.isfinite(few_rows) else sentences.p_text(reported.p)
     test = f"{reported.chi2_words}, {p}, {reported.indices}"
     against = (
         f"; {sentences.against_text(sentences.names_of([fit['against']]))}"
@@ -453,6 +451,11 @@ def fit_sentence(fit: sentences.TableRow) -> str:
         else ""
     )
     return f"{test}: {_verdict(fit, reported)}{against}"
+
+
+def few_rows_words(p: float) -> str:
+    """A p for few rows, by the name of its column."""
+    return f"p for few rows{sentences.p_text(p).removeprefix('p')}"
 
 
 def _verdict(fit: sentences.TableRow, reported: ReportedFit) -> str:

@@ -566,14 +566,16 @@ _NORMALITY = TableSpec(
             "points",
             "With covariances of divisor n, as Mardia's own; psych "
             "divides by n - 1. Skewness b₁ (0 if normal) or kurtosis b₂ "
-            "(p (p + 2) for p items if normal), or the mean W of Shapiro and Wilk (1 if normal).",
+            "(p (p + 2) for p items if normal and n is large), or the mean W of Shapiro and Wilk "
+            "(1 if normal).",
         ),
         number(
             "statistic",
             "Statistic",
             "points",
-            "What p is taken from: χ² = n b₁ / 6 for skewness, "
-            "z for kurtosis, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009).",
+            "What p is taken from: χ² = n b₁ / 6 for skewness, times Mardia's (1974) factor in "
+            "small samples, z for kurtosis, with its mean and variance at this n in small "
+            "samples, W for Shapiro-Wilk. Mardia (1970); Villasenor & Gonzalez (2009).",
         ),
         count("df", "df", "Of the χ² of skewness: p (p + 1) (p + 2) / 6. Mardia (1970)."),
         p_value(
