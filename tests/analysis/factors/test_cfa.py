@@ -653,10 +653,13 @@ def test_few_rows_have_their_own_p_and_intervals():
     assert row["ci_low"] == pytest.approx(row["estimate"] - half[0])
     z = np.arctanh(row["standardized"]) - half[1] / (1 - row["standardized"] ** 2)
     assert row["standardized_low"] == pytest.approx(np.tanh(z))
+    narrow = cfa(few[60], estimator="ml", missing="listwise", ci_level=0.8).tables
+    narrow = next(t.frame for t in narrow if t.name == "loadings").loc[1]
+    assert narrow["ci_low"] == pytest.approx(row["estimate"] - stats.t.ppf(0.9, 59) * row["se"])
     fewest = next(t.frame for t in tables[15] if t.name == "loadings")
     assert fewest.loc[fewest["se"] > 0, "ci_low"].isna().all()
     assert (
-        "corrected for few rows"
+        "p for few rows"
         in analyses.by_name("cfa")
         .answer(cfa(few[60], estimator="ml", missing="listwise"))[0]
         .sentence
