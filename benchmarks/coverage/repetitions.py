@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.special import entr
 
 from benchmarks.coverage.answers import option_counts
-from benchmarks.coverage.cases import NULL, Case, Lowest, Row
+from benchmarks.coverage.cases import NULL, Case, Lowest, Row, Truths
 from core.stats.divergence import jensen_shannon_bits
 from core.stats.repeatability import even_entropies
 
@@ -206,10 +206,13 @@ def cases() -> Iterator[Case]:
 
 
 def _repeatability(design: Repeated) -> Case:
+    ends: Truths = {"ci_low": design.repeatability, "sum_low": design.entropy_sum}
+    if design.spread is None:  # nothing repeats less; the sums are the same intervals, turned
+        ends = {"ci_low": Lowest()}
     sums = {
         f"{table}.{end}": truth
         for table in ("totals", "formats", "margins")
-        for end, truth in (("ci_low", design.repeatability), ("sum_low", design.entropy_sum))
+        for end, truth in ends.items()
     }
     compared = {"comparisons.ci_low": 0.0, "comparisons.p": NULL, "comparisons.p_adjusted": NULL}
     return Case(
