@@ -64,8 +64,12 @@ def _objects_in_words(table: ResultTable | None) -> str:
 
 def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Theme) -> Chart:
     """Bars of shares with their intervals, the largest first, a panel for each group."""
-    columns = ("source", "share", "share_low", "share_high", "df")
+    # Results of earlier versions have no corrected share.
+    form = next(column.name for column in table.columns if column.name in ("corrected", "share"))
+    columns = {name: name for name in ("source", "share_low", "share_high", "df")}
+    columns[form] = "share"
     frame = chart_rows(table, columns, "source").dropna(subset=["share"])
+    frame["share"] = frame["share"].clip(0, 1)
     n_groups = frame["group"].nunique()
     n_sources = int(frame.groupby("group")["source"].size().max())
     rows, left_out = first_levels(frame)
@@ -83,18 +87,24 @@ def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Th
         )
         for group, sources in rows.groupby("group", sort=False)
     )
+    share, shares = "Share", "shares of variance"
+    lines = ["Bars: share of the variance of an answer. Lines: interval."]
+    if form == "corrected":
+        share, shares = "Share, corrected", "shares of variance, corrected for chance"
+        lines.append("Corrected for chance: below 0 counts as 0, above 100% as 100%.")
     words = (
-        f"Bars of the shares of variance, with intervals, of {count_text(n_sources, 'source')} in "
+        f"Bars of the {shares}, with intervals, of {count_text(n_sources, 'source')} in "
         f"{count_text(n_groups, 'group')}. Largest: {first}."
         f"{_objects_in_words(coefficients)}{left_out}"
     )
     title = "Sources of variance"
-    lines = ["Bars: share of the variance of an answer. Lines: interval."]
-    spec = panels(partial(_bars, theme=theme), rows, title, theme, lines, once=left_out)
+    spec = panels(
+        partial(_bars, share=share, theme=theme), rows, title, theme, lines, once=left_out
+    )
     return Chart(title, spec, words, rows)
 
 
-def _bars(table: pd.DataFrame, theme: Theme) -> Any:
+def _bars(table: pd.DataFrame, share: str, theme: Theme) -> Any:
     """The bars of one group, each with its interval and its percentage at the right."""
     end = min(1.0, max(0.05, float(table[["share", "share_high"]].max().max()) * 1.02))
     y = alt.Y(
@@ -110,12 +120,12 @@ def _bars(table: pd.DataFrame, theme: Theme) -> Any:
     axis = alt.Axis(format=".0%", tickCount=5, labelFlush=False)
     tooltip = [
         alt.Tooltip("source:N", title="Source"),
-        number_tip("share", "Share"),
+        number_tip("share", share),
         number_tip("share_low", "Interval from"),
         number_tip("share_high", "Interval to"),
         alt.Tooltip("df:Q", title="df"),
     ]
-    title = "Share of the variance"
+    title = share.replace("Share", "Share of the variance")
     bars = base.mark_bar(color=MARK[theme], height=alt.RelativeBandSize(0.55)).encode(
         x=alt.X("share:Q", title=title, scale=scale, axis=axis), tooltip=tooltip
     )

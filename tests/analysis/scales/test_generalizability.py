@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import math
+import re
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -315,6 +317,54 @@ def test_few_levels_negative_estimates_and_pooled_facets_are_noted():
     assert list(shares(chosen)) == ["Item", "Context", "Item × context", "Residual (template)"]
     with pytest.raises(NotEnoughData, match="6 facets are chosen"):
         generalizability(frame, facets=FACTORS[:6])
+
+
+def test_no_share_above_100_percent_is_printed_or_drawn():
+    """Pure noise of 5 x 6: a corrected share below 0 makes that of the residual larger than 1."""
+    checked = 0
+    for seed in range(8):
+        result = generalizability(study((5, 6), {(): 9.0}, seed))
+        rows = frame_of(result, "components")
+        if rows["corrected"].iloc[-1] <= 1.005:
+            continue
+        checked += 1
+        percents = [int(text) for text in re.findall(r"(\d+)%", sentence(result))]
+        assert max(percents) <= 100
+        assert "corrected share below 0 count as none" in sentence(result)
+        bars = variance_charts(result, "light")[0]
+        assert bars.table["share"].between(0, 1).all()
+        drawn = bars.table.set_index("source")["share"]
+        corrected = rows.set_index("source")["corrected"].clip(0, 1)
+        assert drawn.to_dict() == pytest.approx(corrected.to_dict())
+        assert "corrected for chance" in bars.alt
+    assert checked
+
+
+def test_the_chart_of_published_shares_and_of_results_of_earlier_versions():
+    result = generalizability(study((5, 6), {(): 9.0}, 2), reported="published")
+    rows = frame_of(result, "components").set_index("source")
+    table = table_of(result, "components")
+    columns = tuple(c for c in table.columns if c.name not in ("corrected", "p", "by_chance"))
+    earlier = replace(table, columns=columns, frame=table.frame[[c.name for c in columns]])
+    for each in (result, replace(result, tables=(earlier,))):
+        bars = variance_charts(each, "light")[0]
+        assert bars.table.set_index("source")["share"].to_dict() == pytest.approx(
+            rows["share"].to_dict()
+        )
+        assert "corrected" not in bars.alt
+
+
+def test_a_share_of_reml_below_0_has_a_remark():
+    for seed in range(10):
+        frame = study((5, 6), {(): 9.0}, seed, repetitions=2)
+        frame.loc[frame.index[:2], "score"] = np.nan
+        rows = frame_of(generalizability(frame, estimator="reml"), "components")
+        below = rows["corrected"] < 0
+        if below.any():
+            assert (rows.loc[below, "estimate"] >= 0).all()
+            assert (rows.loc[below, "remark"] != "").all()
+            return
+    raise AssertionError("no share is below 0")
 
 
 def test_more_facets_than_can_be_analyzed_count_as_residual():

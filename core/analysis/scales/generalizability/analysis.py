@@ -126,7 +126,10 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
 
 def _shares_text(rows: Sequence[sentences.TableRow], form: str) -> str:
-    """Where the variance comes from, the largest first, and what chance alone may give."""
+    """Where the variance comes from, the largest first, and what chance alone may give.
+
+    Where corrected shares are below 0, others may be above 1, which no share of a variance is.
+    """
     defined = [row for row in rows if math.isfinite(row[form])]
     if not defined:
         return "The shares of variance are undefined (see the remark)."
@@ -134,19 +137,25 @@ def _shares_text(rows: Sequence[sentences.TableRow], form: str) -> str:
     defined.sort(key=lambda row: -float(row[form]))
     named = [row for row in defined if row[form] >= 0.005][:_MOST_SOURCES]
     parts = [
-        f"{percent_text(row[form])} {'from' if number else 'comes from'} "
+        f"{percent_text(min(row[form], 1.0))} {'from' if number else 'comes from'} "
         f"{row['source'][0].lower()}{row['source'][1:]}"
         f"{' (chance alone may give that)' if form == 'corrected' and row['p'] >= _ALPHA else ''}"
         for number, row in enumerate(named)
     ]
     rest = sum(max(float(row[form]), 0.0) for row in defined[len(named) :])
     if rest >= 0.005:
-        parts.append(f"{percent_text(rest)} from {len(defined) - len(named)} other sources")
+        parts.append(
+            f"{percent_text(min(rest, 1.0))} from {len(defined) - len(named)} other sources"
+        )
     name = residual["source"].removeprefix("Residual")
-    last = f"{percent_text(residual[form])} is residual{name}"
+    last = f"{percent_text(min(residual[form], 1.0))} is residual{name}"
+    below = any(row[form] <= -0.005 for row in defined)
+    none = " Sources with a corrected share below 0 count as none." if below else ""
     if not parts:
-        return f"Of the variance, {last}."
-    return f"Of the variance of an answer (0 to 100), {', '.join(parts)} and {last}."
+        return f"Of the variance, {last}.{none}"
+    if below:
+        none = f"{none[:-1]}, so that these shares may add up to more than 100%."
+    return f"Of the variance of an answer (0 to 100), {', '.join(parts)} and {last}.{none}"
 
 
 def _coefficients_text(rows: Sequence[sentences.TableRow]) -> str:

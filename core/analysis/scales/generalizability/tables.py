@@ -77,7 +77,9 @@ _CORRECTED_SHARE = (
         "proportion",
         "Of the sum of all components, the variance of one answer. Each may be estimated below 0, "
         "so that a source without variance has 0 on average; of REML by one step of scoring "
-        "without the bound, which is minimum variance quadratic unbiased, Rao (1971).",
+        "without the bound, which is minimum variance quadratic unbiased, Rao (1971). May lie "
+        "outside its interval, which is within 0 and 1, because there components below 0 count as "
+        "0.",
         _GENERALIZED,
         ends_title="Share, {level}",
         ends_name="share",
@@ -98,8 +100,8 @@ _PUBLISHED_SHARE = (
         "by_chance",
         "By chance",
         "proportion",
-        "Mean share of a source without variance, the others being as estimated: estimates below 0 "
-        "count as 0, those above do not.",
+        "Mean share of a source without variance, the others being as estimated. Above 0 because "
+        "estimates below 0 count as 0.",
     ),
 )
 
@@ -319,6 +321,11 @@ def _add_components(
             continue
         below = parts.estimates[i] < 0
         remarks = ["Estimated below 0; counts as 0 in share and coefficients."] if below else []
+        if not below and parts.corrected_shares[i] < 0:
+            remarks = [
+                "Without the bound of REML at 0 its estimate is below 0, and so is its corrected "
+                "share."
+            ]
         few = effect >= 0 and df < _FEW_LEVELS
         if few:
             remarks.append("No interval: a variance of so few levels is hardly known.")
