@@ -442,7 +442,10 @@ def comparison_table(
         raise TypeError("a group has two rows of one unit")
     pairs, total = group_pairs(groups, names, units)
     if not pairs:
-        return Comparisons((), (_nothing_to_compare(names, units, len(groups)),))
+        n_asked = len(groups)
+        if answers is not None and set(names) <= set(answers):
+            n_asked = len(cell_codes(answers, names)[1])
+        return Comparisons((), (_nothing_to_compare(names, units, len(groups), n_asked),))
     columns = [value, weight] if weight else [value]
     table = np.full((len(groups), len(unit_labels), len(columns)), np.nan)
     table[group, unit] = values[columns].to_numpy(dtype=np.float64)
@@ -696,14 +699,13 @@ def _level(level: Any) -> str:
     return str(level) or "(none)"
 
 
-def _nothing_to_compare(names: Sequence[str], units: Sequence[str], n_groups: int) -> str:
-    """Why no groups are compared."""
+def _nothing_to_compare(
+    names: Sequence[str], units: Sequence[str], n_groups: int, n_asked: int
+) -> str:
+    """Why no groups are compared: of those that were asked, some may have no number."""
     if n_groups < 2:
-        return (
-            "There is one group only, so no groups are compared."
-            if n_groups
-            else "No group has a number, so no groups are compared."
-        )
+        which = "There is one group only" if n_asked < 2 else "One group only has a number"
+        return f"{which if n_groups else 'No group has a number'}, so no groups are compared."
     if not _compared_factors(names, units):
         factors = name_list([grouping_title(name).lower() for name in names])
         return f"Groups by {factors} share no units, so they are not compared in pairs."

@@ -410,9 +410,25 @@ def bias_shift(
             "chance, and mean s is above 0 although nobody gives way: by .25 at ten answers of "
             "even odds, by less than .01 where b is .8 or more in size. The column By chance has "
             "what these answers would give.",
+            *_without_halves(table, corrected=corrects),
             *compared.notes,
         ),
     )
+
+
+def _without_halves(table: ShiftTable, *, corrected: bool) -> list[str]:
+    """Notes on groups of which no question has two first answers, as the correction needs."""
+    halves = np.isfinite(means_over_cells(_observed(table), table.initial.counts.group)[..., 4])
+    rows = np.flatnonzero(_both(table).any(axis=1) & ~halves.any(axis=1))
+    left_out = " Comparisons of groups leave it out." if corrected else ""
+    return [
+        about(
+            group_name(table.initial.counts.groups[row]),
+            "no question has two first answers under the same condition, so corrected giving way "
+            f"and its p are undefined.{left_out}",
+        )
+        for row in rows.tolist()
+    ]
 
 
 def _both(table: ShiftTable) -> Booleans:

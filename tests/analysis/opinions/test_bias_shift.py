@@ -299,6 +299,25 @@ def test_models_with_one_first_answer_are_compared_in_s_as_published():
     assert compared.frame["difference"].tolist() == [0]
 
 
+def test_a_model_with_one_first_answer_is_named_where_others_are_compared():
+    one = [("q1", 1, 0, 0), ("q2", 0, 1, 0)]
+    some = [phases(respondent=name) for name in "ab"]
+    single = phases(one, one, respondent="c")
+    result = analysis(pd.concat([*some, single]), by=("respondent",), resamples=50)
+    groups = result.tables[0].frame
+    assert groups.loc[2, ["corrected", "p"]].isna().all()
+    notes = [note for note in result.notes if note.startswith("c: no question has two first")]
+    assert len(notes) == 1
+    assert notes[0].endswith("leave it out.")
+    (compared,) = (table for table in result.tables if table.name == "comparisons")
+    assert len(compared.frame) == 1
+    pair = analysis(pd.concat([some[0], single]), by=("respondent",), resamples=50)
+    assert not any("There is one group only" in note for note in pair.notes)
+    assert any("has a number" in note for note in pair.notes)
+    none = analysis(single, by=("respondent",), resamples=50).notes
+    assert any("two first answers" in note and "leave it out" not in note for note in none)
+
+
 def test_what_chance_alone_gives_is_worked_by_hand():
     """All ways to exchange the answers of a question between both phases.
 
