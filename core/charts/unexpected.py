@@ -170,6 +170,7 @@ def _bar_layers(
 _USUAL = "label only"
 _WILSON = ("wilson_low", "wilson_high")
 _SUMS = ("any unexpected", "no usable label")
+_NO_INTERVAL = "Wilson's where there is no such interval, as of one item"
 
 
 def unexpected_output_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -229,9 +230,7 @@ def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
     n_groups = frame["group"].nunique()
     frame, left_out = first_levels(frame, most=_MOST_ROWS)
     frame = frame.rename(columns={"group": "item", "item": "group"})
-    for end in ("low", "high"):
-        frame[f"ci_{end}"] = frame[f"ci_{end}"].fillna(frame.pop(f"wilson_{end}"))
-    frame = sort_levels(frame, kinds)
+    frame = sort_levels(_with_one_interval(frame), kinds)
     plot = DotPlot(
         "Share with interval",
         "Share of all responses",
@@ -240,12 +239,24 @@ def _interval_chart(table: ResultTable, theme: Theme) -> Chart:
             f"{count_text(n_groups, 'group')}, with intervals."
         ),
         row="Group",
-        below=["Intervals by resampling; Wilson's where a share is 0 or 1."],
+        below=[f"Intervals by resampling; {_NO_INTERVAL}."],
         ends=_share_ends,
         percent=True,
         tab="Outputs",
     )
     return dot_chart(frame, plot, theme, left_out)
+
+
+def _with_one_interval(frame: pd.DataFrame) -> pd.DataFrame:
+    """The interval over units, or Wilson's where that has no width.
+
+    Results of earlier versions have an interval over units from 0 to 0 where a share is 0.
+    """
+    wide = frame["ci_low"] < frame["ci_high"]
+    return frame.assign(
+        ci_low=frame["ci_low"].where(wide, frame["wilson_low"]),
+        ci_high=frame["ci_high"].where(wide, frame["wilson_high"]),
+    ).drop(columns=[*_WILSON])
 
 
 def _share_ends(table: pd.DataFrame) -> Ends:
@@ -317,8 +328,7 @@ def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
         ends = {"low": f"{interval}_low", "high": f"{interval}_high"}
         part = estimate_rows(table, "", value, *wilson, **ends, n="replied", before="trials")
         part = part.rename(columns={"group": "item"})
-        for end in ("low", "high") if wilson else ():
-            part[f"ci_{end}"] = part[f"ci_{end}"].fillna(part.pop(f"wilson_{end}"))
+        part = _with_one_interval(part) if wilson else part
         parts.append(part.assign(group=title))
     frame = pd.concat(parts)
     n_groups = frame["item"].nunique()
@@ -336,7 +346,7 @@ def _rates_chart(table: ResultTable, theme: Theme) -> Chart:
             f"{'; '.join(first)}."
         ),
         row="Group",
-        below=["Intervals resample items; Wilson's where a share is 0 or 1."],
+        below=[f"Intervals resample items; {_NO_INTERVAL}."],
         ends=_share_ends,
         percent=True,
     )
@@ -384,11 +394,8 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
     """A row for each template, the best first; its kind is its shape."""
     names = (*_WILSON, "kind", "proposed")
     frame = estimate_rows(table, "template", "share", *names, n="trials", before="rank")
-    frame = frame.assign(
-        ci_low=frame["ci_low"].fillna(frame["wilson_low"]),
-        ci_high=frame["ci_high"].fillna(frame["wilson_high"]),
-        label=frame["proposed"].astype(bool).map({True: _PROPOSED, False: ""}),
-    ).drop(columns=[*_WILSON, "proposed"])
+    frame["label"] = frame.pop("proposed").astype(bool).map({True: _PROPOSED, False: ""})
+    frame = _with_one_interval(frame)
 
     def words(rows: EstimateRows) -> str:
         shares = [
@@ -411,10 +418,7 @@ def _ranking_chart(table: ResultTable, theme: Theme) -> Chart:
         "Share of trials with a usable answer",
         words,
         row="Template",
-        below=[
-            f"{_PROPOSED} at the right: proposed. Intervals resample items; Wilson's where a share "
-            "is 0 or 1."
-        ],
+        below=[f"{_PROPOSED} at the right: proposed. Intervals resample items; {_NO_INTERVAL}."],
         ends=_share_from_lowest,
         percent=True,
     )

@@ -242,8 +242,11 @@ def rule_words(*rows: TableRow, n: str = "n") -> str:
 
 
 def share_interval(row: TableRow) -> tuple[float, float]:
-    """The ends of a share over units; of one unit Wilson's, which takes answers as independent."""
-    if math.isfinite(row["ci_low"]):
+    """The ends of a share over units; of one unit Wilson's, which takes answers as independent.
+
+    Results of earlier versions have ends over units of 0 and 0 where a share is 0.
+    """
+    if row["ci_low"] < row["ci_high"]:
         return row["ci_low"], row["ci_high"]
     return row["wilson_low"], row["wilson_high"]
 

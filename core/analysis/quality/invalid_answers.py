@@ -95,8 +95,9 @@ def _summary_spec(unit: ResampleUnit) -> tables.TableSpec:
                     "wilson",
                     "Wilson",
                     "proportion",
-                    f"Where the share is 0 or 1, or there is one {unit}, Wilson's interval (1927), "
-                    "which takes trials as independent.",
+                    f"Where the share is 0 or 1, or there is one {unit}; takes trials as "
+                    "independent, Wilson (1927). Sentence and chart have it where there is no "
+                    f"such interval, as of one {unit}.",
                     of="share_invalid",
                 ),
                 "The upper end of Wilson's interval.",
@@ -375,8 +376,8 @@ def invalid_answers(
         values_of=lambda answers: _unit_shares(_counted(answers, names, resample), resample),
     )
     summary = _summary_rows(attempt_counts, names, by_unit, ci_level, bootstrap)
-    some_wilson = summary["wilson_low"].notna() | summary["share_never"].isin([0.0, 1.0])
-    wilson = "; Wilson's where a share is 0 or 1, or there is one unit" if some_wilson.any() else ""
+    some_wilson = summary["ci_low"].isna().any()
+    wilson = f"; of trials where there is no such interval, as of one {resample}"
     finals = attempt_counts[attempt_counts["final"]]
     usable = int(finals.loc[finals["outcome"] == "usable", "count"].sum())
     findings = Findings(notes=list(compared.notes))
@@ -397,7 +398,8 @@ def invalid_answers(
         method="Counts of tries. Share invalid at first = trials whose first reply has no usable "
         "answer / trials with a reply. Share never usable = trials without a usable answer after "
         f"all tries / trials that ended. "
-        f"{unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}{wilson}. Seed {seed}.",
+        f"{unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}"
+        f"{wilson if some_wilson else ''}. Seed {seed}.",
     )
 
 

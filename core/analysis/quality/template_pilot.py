@@ -185,12 +185,8 @@ def proposed_templates(result: AnalysisResult) -> dict[str, tuple[str, ...]]:
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The best and the worst template of each group, and those proposed of each kind."""
 
-    def ends_of(row: sentences.TableRow) -> tuple[float, float]:
-        ends = "ci" if math.isfinite(row["ci_low"]) and row["share"] not in (0, 1) else "wilson"
-        return row[f"{ends}_low"], row[f"{ends}_high"]
-
     def share_of(row: sentences.TableRow) -> str:
-        ends = sentences.interval_text(*ends_of(row), lambda x: percent_text(x, 1))
+        ends = sentences.interval_text(*sentences.share_interval(row), lambda x: percent_text(x, 1))
         return percent_text(row["share"], 1) + ends
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
@@ -204,7 +200,9 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
                 f"There is one template to look at: with {first['template']}, {best} have a "
                 "usable answer."
             )
-        if sentences.intervals_apart(ends_of(first), ends_of(last)):
+        if sentences.intervals_apart(
+            sentences.share_interval(first), sentences.share_interval(last)
+        ):
             text = (
                 f"Of {count_text(len(asked), 'template')}, {first['template']} has the largest "
                 f"share of usable answers, {best}, and {last['template']} the smallest, "

@@ -167,8 +167,9 @@ def _output_spec(unit: str) -> tables.TableSpec:
                     "wilson",
                     "Wilson",
                     "proportion",
-                    "Where the share is 0 or 1, Wilson's interval (1927) that takes responses as "
-                    "independent, for comparison: that of items is wider.",
+                    f"Where the share is 0 or 1, or there is one {unit}; takes responses as "
+                    "independent, Wilson (1927). Sentence and chart have it where there is no "
+                    f"such interval, as of one {unit}.",
                     of="share",
                 ),
                 "The upper end of Wilson's interval.",

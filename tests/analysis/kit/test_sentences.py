@@ -10,6 +10,7 @@ from core.analysis.kit.sentences import (
     merge_notes,
     rows_by_group,
     scale_name,
+    share_interval,
     side_of_interval,
     statistic_text,
     with_levels_named,
@@ -81,6 +82,13 @@ def test_an_interval_that_ends_at_the_null_or_is_undefined_names_no_side():
     assert side_of_interval(0.0, 0.0) == 0
     for low, high in ((math.nan, math.nan), (0.1, math.nan), (math.nan, -0.1)):
         assert side_of_interval(low, high) == 0
+
+
+def test_an_interval_of_units_without_width_gives_way_to_wilsons():
+    row = {"ci_low": 0.1, "ci_high": 0.4, "wilson_low": 0.2, "wilson_high": 0.3}
+    assert share_interval(row) == (0.1, 0.4)
+    for end in (0.0, math.nan):  # as results of earlier versions have it; of one unit
+        assert share_interval({**row, "ci_low": end, "ci_high": end}) == (0.2, 0.3)
 
 
 def test_a_test_has_its_degrees_of_freedom_behind_its_name():

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.analysis.quality.unexpected_outputs import OUTPUTS, unexpected_outputs
+from core.charts.unexpected import unexpected_output_charts
 from core.errors import NotEnoughData
 from tests.analysis.score_frames import option_counts
 from tests.examples import few_examples
@@ -83,6 +85,19 @@ def test_a_share_of_nothing_has_wilsons_interval_beside():
     assert own["ci_high"] == pytest.approx(0.56150, abs=1e-5)
     assert own["wilson_high"] == pytest.approx(0.11351, abs=1e-5)
     assert math.isnan(row(tables(two_languages())["outputs"], "refused", "en")["wilson_low"])
+
+
+def test_the_chart_of_an_earlier_result_has_wilsons_interval_of_a_share_of_nothing():
+    """Earlier versions had an interval over items from 0 to 0; now it is Wilson's of 3 items."""
+    result = tables(two_languages(), by=("language",), resamples=100)["result"]
+    (table,) = (table for table in result.tables if table.name == "outputs")
+    nothing = table.frame["share"] == 0
+    earlier = table.frame.assign(ci_high=table.frame["ci_high"].mask(nothing, 0.0))
+    for frame, n in ((table.frame, 3), (earlier, 30)):
+        own = replace(result, tables=(replace(table, frame=frame),))
+        dots = unexpected_output_charts(own, "light")[1].table
+        (high,) = dots.loc[(dots["item"] == "de") & (dots["group"] == "explained"), "ci_high"]
+        assert high == pytest.approx(3.8415 / (n + 3.8415), abs=1e-4)
 
 
 def test_levels_are_compared_by_chi_square_and_by_moving_whole_items():
