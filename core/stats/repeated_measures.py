@@ -172,9 +172,13 @@ def _undefined(n: int, n_left_out: int, level: float, problem: str) -> RepeatedM
 
 @dataclass(frozen=True)
 class AverageD(Estimate):
-    """d_av with its interval; `corrected` is without what few units add."""
+    """d_av with its interval; `corrected` is without what few units add, or `problems` say why not.
+
+    The interval is of the population's value, and so of both.
+    """
 
     corrected: float = math.nan
+    problems: tuple[str, ...] = ()
 
 
 def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> AverageD:
@@ -191,7 +195,7 @@ def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> AverageD
     -------
     AverageD : mean of after - before, divided by the root of the mean of both variances. NaN under
     two units or where neither condition varies; without an interval where all differences are the
-    same.
+    same; of two units without a corrected value.
 
     Notes
     -----
@@ -223,10 +227,13 @@ def average_d(before: Floats, after: Floats, *, level: float = 0.95) -> AverageD
     differences = second - first
     d = float(differences.mean()) / spread
     squares = np.cov(first, second) ** 2
-    corrected = d * unbiased_factor((n - 1) * 4 * spread**4 / float(squares.sum()))
+    # Of scores that correlate by 1 these are n - 1 and no less, as rounding would have it.
+    df = max(n - 1.0, (n - 1) * 4 * spread**4 / float(squares.sum()))
+    corrected = d * unbiased_factor(df)
+    problems = () if math.isfinite(corrected) else ("No corrected effect: it needs three units.",)
     error = float(differences.std(ddof=1)) / math.sqrt(n)
     if np.ptp(differences) <= ROUNDING * size:
-        return AverageD(d, level=level, corrected=corrected)
+        return AverageD(d, level=level, corrected=corrected, problems=problems)
     low, high = noncentral_t_interval(float(differences.mean()) / error, n - 1, level)
     ends = low * error / spread, high * error / spread
-    return AverageD(d, *ends, level, corrected=corrected)
+    return AverageD(d, *ends, level, corrected=corrected, problems=problems)

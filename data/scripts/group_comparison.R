@@ -69,10 +69,11 @@ hedges <- function(x, y, within) {
     y <- y[both]
   }
   n <- c(length(x), length(y))
-  if (min(n) < 2 || (constant(x) && constant(y)) || (within && constant(y - x))) return(NA)
+  if (min(n) < 2 || (constant(x) && constant(y))) return(NA)
   df <- sum(n) - 2
   d <- (mean(y) - mean(x)) / sqrt(sum((n - 1) * c(var(x), var(y))) / df)
-  if (within) df <- (n[1] - 1) * (var(x) + var(y))^2 / sum(var(cbind(x, y))^2)
+  # n - 1 at least; rounding may say less
+  if (within) df <- (n[1] - 1) * max(1, (var(x) + var(y))^2 / sum(var(cbind(x, y))^2))
   if (df < 2) return(NA)
   d * exp(lgamma(df / 2) - lgamma((df - 1) / 2)) / sqrt(df / 2)
 }

@@ -70,14 +70,15 @@ def hedges(x, y, within):
     if within:
         both = ~np.isnan(x) & ~np.isnan(y)
         x, y = x[both], y[both]
-    if min(len(x), len(y)) < 2 or (constant(x) and constant(y)) or (within and constant(y - x)):
+    if min(len(x), len(y)) < 2 or (constant(x) and constant(y)):
         return NAN
     squares = np.array([x.var(ddof=1), y.var(ddof=1)])
     sizes = np.array([len(x), len(y)]) - 1
     df = sizes.sum()
     d = (y.mean() - x.mean()) / np.sqrt(sizes @ squares / df)
     if within:
-        df = sizes[0] * squares.sum() ** 2 / (np.cov(x, y) ** 2).sum()
+        # n - 1 at least; rounding may say less
+        df = sizes[0] * max(1, squares.sum() ** 2 / (np.cov(x, y) ** 2).sum())
     if df < 2:
         return NAN
     return d * np.exp(special.gammaln(df / 2) - special.gammaln((df - 1) / 2)) / np.sqrt(df / 2)

@@ -144,6 +144,22 @@ def test_a_standardized_difference_without_spread_is_undefined_or_has_no_interva
     assert math.isnan(average_d(flat[:1], flat[:1]).value)
 
 
+@pytest.mark.parametrize("first", [[0.1, 0.2, 0.7], [0.1, 0.2, 0.7, 0.4]])
+def test_the_same_difference_has_a_corrected_value_from_n_less_one_degrees(first):
+    first = np.array(first)
+    d = average_d(first, first + 0.2)
+    expected = 0.2 / first.std(ddof=1) * unbiased_factor(len(first) - 1)
+    assert d.corrected == pytest.approx(expected)
+    assert d.problems == ()
+
+
+def test_of_two_units_there_is_no_corrected_value_and_a_reason():
+    d = average_d(np.array([0.0, 1.0]), np.array([1.0, 2.5]))
+    assert d.low < d.value < d.high
+    assert math.isnan(d.corrected)
+    assert len(d.problems) == 1
+
+
 def test_scores_that_are_no_table_are_a_fault():
     with pytest.raises(ValueError, match="no table"):
         repeated_measures(SCORES[:, :1])

@@ -452,6 +452,15 @@ def test_the_same_difference_in_every_context_has_no_test_but_is_there():
     assert "the same in every row" in pair["remark"]
 
 
+def test_an_effect_of_two_units_has_no_corrected_value_and_a_remark():
+    values = np.array([[1.0, 2], [3, 5]])
+    found = frames(group_comparison(within(values[:, :, None]), factor="language"))
+    for name, corrected in (("tests", "corrected"), ("pairs", "g")):
+        row = found[name].iloc[0]
+        assert math.isnan(row[corrected])
+        assert "needs three units" in row["remark"]
+
+
 def rejections(icc, n, seed, contexts=10, repetitions=10):
     """The share of studies of two models that do not differ with p below .05."""
     draw = np.random.default_rng(seed).normal

@@ -161,6 +161,7 @@ def _compare_scale(
             average = average_d(x, y, level=level)
             d = Estimate(average.value, average.low, average.high)
             g, n = average.corrected, (shift.n[0], shift.n[0])
+            remarks = (*shift.problems, *average.problems)
             d_z = Estimate(shift.effect, shift.effect_low, shift.effect_high)
             both = np.isfinite(x) & np.isfinite(y)
             x, y = x[both], y[both]
@@ -169,6 +170,7 @@ def _compare_scale(
             shift = welch_t(y, x, alternative=alternative, level=level)
             d = Estimate(shift.effect, shift.effect_low, shift.effect_high)
             g, n = d.value * unbiased_factor(sum(shift.n) - 2), (shift.n[1], shift.n[0])
+            remarks = shift.problems
             d_z = Estimate(math.nan)
             d_average = average_variance_d(summary(y), summary(x), level)
         shifts[first, second] = shift
@@ -192,7 +194,7 @@ def _compare_scale(
             d_average=d_average,
             n_first=n[0],
             n_second=n[1],
-            remark=" ".join(shift.problems),
+            remark=" ".join(remarks),
             **adjusted_later,
         )
         for problem in shift.problems:
@@ -309,7 +311,7 @@ def _test_within(
             "effect": "d_av",
             "value": average.value,
             "corrected": replace(average, value=average.corrected),
-        }, shift.problems
+        }, (*shift.problems, *average.problems)
     groups = scale.tested
     small = [name for name in scale.scores if name not in groups]
     problems = [f"Left out for having fewer than two scores: {name_list(small)}."] if small else []

@@ -77,8 +77,8 @@ _GENERALIZED = (
         "generalized_corrected",
         "Generalized η², corrected",
         "proportion",
-        "(SS of groups − its mean by chance, the mean square of errors times groups − 1) / all "
-        "sums of squares. May be below 0, which means none.",
+        "(SS of groups − the part that chance adds, the mean square of errors times groups − 1) / "
+        "all sums of squares. May be below 0, which means none.",
         "That of partial η², with the variance between units as observed.",
         ends_title=f"Generalized η² {LEVEL}",
         ends_name="generalized",

@@ -137,6 +137,25 @@ def test_both_scripts_compare_three_groups_and_two(tmp_path, answers, design):
     assert not (tmp_path / "pwned").exists()
 
 
+def test_both_scripts_have_the_corrected_effect_of_equal_differences(tmp_path):
+    """One scale of three contexts with equal differences, and one of two contexts."""
+    first = np.array([[0.1, 1], [0.2, 2], [0.7, np.nan]])
+    frames = []
+    for number, values in enumerate((first, first + 0.2)):
+        frame = item_scores(
+            values, subscales=list("ab"), start=1 + 3 * number, form=f"form {number}"
+        )
+        frames.append(frame.assign(context=np.repeat(["c0", "c1", "c2"], 2)))
+    answers, options = pd.concat(frames, ignore_index=True), {"factor": "form"}
+    result = group_comparison(answers, **options)
+    folder = written(files_of("group_comparison", answers, **options), tmp_path)
+    of_r = run_r(folder, "group_comparison.R", "tests[-(1:2)]", "pairs[-(1:4)]", locale="C")
+    for tables in (python_tables(folder, "group_comparison.py")[1:], of_r):
+        _, tests, pairs = (table.frame for table in result.tables)
+        same_numbers(tables[0], tests, {"value": "value", "corrected": "corrected"})
+        same_numbers(tables[1], pairs, {"d": "d", "g": "g"})
+
+
 def test_both_scripts_give_the_correlations_of_the_multitrait_matrix(tmp_path, answers):
     options = {"split": ("form",), "kind": "spearman", "incomplete": "available"}
     ours = multitrait_matrix(answers, **options).tables[0].frame
