@@ -112,6 +112,8 @@ def test_the_page_says_what_is_wrong_of_many_studies_alone():
     }
     assert "too short" in text([case], wrong, 500)
     assert "too short" not in text([case], wrong, 5)
+    assert "1 of 1 rates promise too much" in text([case], wrong, 500)
+    assert "yet: Differential item functioning" in text([case], wrong, 500, ["dif"])
 
 
 def test_a_quick_run_prints_what_it_is_asked_for(capsys):

@@ -29,11 +29,14 @@ def main(arguments: list[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     if asked.anew:
         KEPT.unlink(missing_ok=True)
-    chosen = [case for case in cases() if not asked.names or case.analysis in asked.names]
+    every = list(cases())
+    chosen = [case for case in every if not asked.names or case.analysis in asked.names]
+    judged_names = {case.analysis for case in chosen}
+    others = dict.fromkeys(each.analysis for each in every if each.analysis not in judged_names)
     studies = QUICK if asked.quick else asked.studies
     kept = None if asked.quick else KEPT
     found = judged(chosen, studies, kept, asked.workers)
-    written = text(chosen, found, studies)
+    written = text(chosen, found, studies, list(others))
     if not asked.out and (asked.quick or asked.names):
         sys.stdout.write(written)
     else:

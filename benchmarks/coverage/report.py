@@ -33,13 +33,25 @@ ENOUGH = 300
 """With fewer studies nothing is said of a rate: it may be as promised or not."""
 
 
-def text(cases: Sequence[Case], found: Mapping[str, Outcomes], studies: int) -> str:
-    """A section for each analysis, a row for each design and each interval or test."""
+def text(
+    cases: Sequence[Case],
+    found: Mapping[str, Outcomes],
+    studies: int,
+    others: Sequence[str] = (),
+) -> str:
+    """A section for each analysis, a row for each design and each interval or test.
+
+    `others` are analyses that have cases, which are not among these.
+    """
     sections: dict[str, list[str]] = {}
     for case in cases:
         lines = _lines(case, found[case.title], min(studies, case.studies) >= ENOUGH)
         sections.setdefault(case.analysis, []).extend(lines)
-    return "\n".join([HEAD.format(studies=studies), *_first(sections), *_sections(sections)])
+    head = HEAD.format(studies=studies)
+    if others:
+        titles = ", ".join(analyses.by_name(name).title for name in others)
+        head += f"\nNot judged with so many studies yet: {titles}.\n"
+    return "\n".join([head, *_first(sections), *_sections(sections)])
 
 
 def _first(sections: Mapping[str, list[str]]) -> Iterator[str]:
