@@ -12,6 +12,7 @@ import pandas as pd
 from benchmarks.coverage.answers import Floats, Integers, item_scores, option_counts, persons
 from benchmarks.coverage.cases import NULL, Case, Row
 from benchmarks.coverage.scores import normal
+from core.analysis.kit.factor_models.fit import are_few_rows
 
 LANGUAGES = ("en", "de")
 _CUTS = (-1.5, -0.5, 0.5, 1.5)
@@ -161,7 +162,7 @@ def _of_groups(groups: TwoGroups) -> Iterator[Case]:
         apart="test",
     )
     tests = ("steps.p", "steps.p_scaled", "steps.p_difference", "releases.p_adjusted")
-    if groups.people < max(100, 20 * groups.items):
+    if are_few_rows(groups.people, groups.items):
         tests = ("steps.p_few_rows", "steps.p_few_rows_difference", "releases.p_adjusted")
     yield Case(
         groups.title,
@@ -212,7 +213,7 @@ def _of_scales(people: int) -> Iterator[Case]:
         {"by": (), "resamples": 500},
     )
     scales = "a =~ i01 + i02 + i03\nb =~ i04 + i05 + i06"
-    tests = ("fit.p_few_rows",) if people < 120 else ("fit.p", "fit.p_scaled")
+    tests = ("fit.p_few_rows",) if are_few_rows(people, 6) else ("fit.p", "fit.p_scaled")
     tests += ("differences.p_difference", "differences.p_adjusted")
     yield Case(
         related.title,

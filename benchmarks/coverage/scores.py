@@ -11,6 +11,7 @@ import pandas as pd
 
 from benchmarks.coverage.answers import item_scores, persons
 from benchmarks.coverage.cases import NULL, Case, Lowest, Row, Truths
+from core.analysis.kit.factor_models.fit import are_few_rows
 
 LANGUAGES = ("en", "de")
 _OWN = 0.6
@@ -166,7 +167,7 @@ def _of(design: Personas) -> Iterator[Case]:
         resamples=500,
     )
     if design.icc:
-        few = design.personas < max(100, 20 * design.items)
+        few = are_few_rows(design.personas, design.items)
         tests = ("fit.p_few_rows",) if few else ("fit.p", "fit.p_scaled")
         yield case(
             "cfa",

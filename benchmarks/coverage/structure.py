@@ -11,6 +11,7 @@ import pandas as pd
 
 from benchmarks.coverage.answers import Floats, item_scores, persons
 from benchmarks.coverage.cases import NULL, Case, Row
+from core.analysis.kit.factor_models.fit import are_few_rows
 
 _MODEL = """F =~ i01 + i02 + i03
 G =~ i04 + i05 + i06
@@ -101,7 +102,7 @@ def cases() -> Iterator[Case]:
         for turned in (False, True):
             yield _congruence(Factors(n, turned))
     for design in (Structure(100), Structure(200)):
-        tests = ("fit.p_few_rows",) if design.n < 140 else ("fit.p", "fit.p_scaled")
+        tests = ("fit.p_few_rows",) if are_few_rows(design.n, 7) else ("fit.p", "fit.p_scaled")
         yield Case(
             design.title,
             "cfa",

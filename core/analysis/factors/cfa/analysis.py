@@ -159,8 +159,8 @@ _GIVEN = (
 _ENOUGH_FOR_REGRESSIONS = 100
 _SHORT_INTERVALS = (
     f"with fewer than {_ENOUGH_FOR_REGRESSIONS} administrations the intervals of regressions are "
-    "a little too short (of 30 and 60 they covered 91 to 95% in simulated studies, of "
-    "95%), and their p too small."
+    "a little too short (of 30 and 60 they covered 91 to 95% in simulated studies, "
+    "instead of 95%), and their p too small."
 )
 
 

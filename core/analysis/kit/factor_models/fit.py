@@ -170,11 +170,16 @@ def fit_columns(estimator: EstimatorKind) -> tuple[Column, ...]:
     )
 
 
+def are_few_rows(n: int, n_items: int) -> bool:
+    """Whether χ² of a group of n complete rows is larger than it should be."""
+    return n < max(_MANY_ROWS, _MANY_ROWS_OF_ITEM * n_items)
+
+
 def _few_rows_factor(fit: CfaResult) -> float:
     """What χ² is multiplied by; NaN where the formula does not hold, or rows are many."""
     rows, items = [group.n for group in fit.groups], len(fit.items)
     holds = fit.estimator in ("ML", "MLR") and fit.missing == "listwise"
-    if not holds or min(rows) >= max(_MANY_ROWS, _MANY_ROWS_OF_ITEM * items):
+    if not holds or not are_few_rows(min(rows), items):
         return math.nan
     return few_rows_factor(fit.fit.df, items, rows)
 
