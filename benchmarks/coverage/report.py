@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from benchmarks.coverage.cases import Case, Kind, Outcomes
 from core.workflow.statistics import analyses
@@ -33,6 +34,14 @@ ENOUGH = 300
 """With fewer studies nothing is said of a rate: it may be as promised or not."""
 
 
+class Rate(NamedTuple):
+    """What was judged, what is wrong with how often it came about, and the row that says so."""
+
+    kind: Kind
+    said: str
+    line: str
+
+
 def text(
     cases: Sequence[Case],
     found: Mapping[str, Outcomes],
@@ -43,7 +52,7 @@ def text(
 
     `others` are analyses that have cases, which are not among these.
     """
-    sections: dict[str, list[str]] = {}
+    sections: dict[str, list[Rate]] = {}
     for case in cases:
         lines = _lines(case, found[case.title], min(studies, case.studies) >= ENOUGH)
         sections.setdefault(case.analysis, []).extend(lines)
@@ -54,16 +63,16 @@ def text(
     return "\n".join([head, *_first(sections), *_sections(sections)])
 
 
-def _first(sections: Mapping[str, list[str]]) -> Iterator[str]:
+def _first(sections: Mapping[str, list[Rate]]) -> Iterator[str]:
     """How many rates are as promised, and those that err on the other side."""
     judged = [
-        (name, line)
-        for name, lines in sections.items()
-        for line in lines
-        if "| undefined |" not in line
+        (name, rate)
+        for name, rates in sections.items()
+        for rate in rates
+        if rate.kind != "undefined"
     ]
-    safe = sum(line.endswith((f"| {_WIDE} |", f"| {_SELDOM} |")) for _, line in judged)
-    wrong = [(name, line) for name, line in judged if line.endswith((f"{_SHORT} |", f"{_OFTEN} |"))]
+    safe = sum(rate.said in (_WIDE, _SELDOM) for _, rate in judged)
+    wrong = [(name, rate.line) for name, rate in judged if rate.said in (_SHORT, _OFTEN)]
     yield f"## {len(wrong)} of {len(judged)} rates promise too much\n"
     yield f"{safe} more err on the safe side, {len(judged) - safe - len(wrong)} are as promised.\n"
     if wrong:
@@ -74,23 +83,24 @@ def _first(sections: Mapping[str, list[str]]) -> Iterator[str]:
         yield ""
 
 
-def _sections(sections: Mapping[str, list[str]]) -> Iterator[str]:
-    for name, lines in sections.items():
+def _sections(sections: Mapping[str, list[Rate]]) -> Iterator[str]:
+    for name, rates in sections.items():
         yield f"## {analyses.by_name(name).title}\n"
         yield "| design | interval or test | | of 100 | judged | |"
         yield "| --- | --- | --- | ---: | ---: | --- |"
-        yield from lines
+        yield from (rate.line for rate in rates)
         yield ""
 
 
-def _lines(case: Case, outcomes: Outcomes, enough: bool) -> Iterator[str]:
+def _lines(case: Case, outcomes: Outcomes, enough: bool) -> Iterator[Rate]:
     titles = _titles(case)
     for column, apart, kind in sorted({key[:3] for key in outcomes}):
         yes, no = (outcomes[column, apart, kind, outcome] for outcome in (True, False))
         name = titles.get(column, column) + (f" · {apart}" if apart else "")
         share = "" if kind == "undefined" else f"{100 * yes / (yes + no):.1f}"
         said = _said(kind, yes / (yes + no)) if enough and kind != "undefined" else ""
-        yield f"| {case.design} | {name} | {kind} | {share} | {yes + no} | {said} |"
+        line = f"| {case.design} | {name} | {kind} | {share} | {yes + no} | {said} |"
+        yield Rate(kind, said, line)
 
 
 def _said(kind: Kind, rate: float) -> str:

@@ -387,8 +387,8 @@ def cosine_intervals(observed: Floats, resampled: Floats, level: float) -> Resam
     d² = 2 - 2 cos, is taken as c times a noncentral chi-square with f degrees of freedom. By
     resampling, c f is its mean less d², and its variance is 2 c² f + 4 c d². The ends are
     the distances for which d² is at the upper and the lower tail; 0 where it is no farther than
-    errors alone take it, as an RMSEA has it. Ours, as no library has it; how often it covers is in
-    docs/coverage.md.
+    errors alone take it, as an RMSEA has it, and no interval where even the lower end would be 1.
+    Ours, as no library has it; how often it covers is in docs/coverage.md.
 
     Examples
     --------
@@ -432,6 +432,7 @@ def _noncentrality(value: float, df: float, share: float) -> float:
 
 
 _MANY_TIMES = 1e6
+"""A value over which the distribution function of noncentral chi-square is no longer computed."""
 
 
 def _quantiles(ordered: Floats, n_defined: Integers, share: float) -> Floats:
