@@ -18,7 +18,7 @@ PAGES = (
         "",
         "Home",
         "home",
-        "The steps of a study, all studies with their next step, and the sample study.",
+        "The steps of a study, all studies with their next step, and the sample studies.",
         ("start", "overview", "list of studies", "next step", "sample study", "example"),
     ),
     PageEntry(

@@ -29,6 +29,8 @@ COMMANDS = (
     ("member", "list, add, change or remove the members of a lab, for start.py --serve",
      "core.commands.members.command"),
     ("log", "write who did what with a study", "core.commands.studies.log_command"),
+    ("shelve", "rename, archive or delete a study, or bring it back",
+     "core.commands.studies.shelve_command"),
     ("bank", "import, export, add to or make a bank", "core.commands.banks.command"),
     ("plan", "freeze the study that a YAML file describes", "core.commands.studies.plan_command"),
     ("plan-opposing", "plan the second phase of a study",
@@ -69,7 +71,7 @@ COMMANDS = (
      "core.commands.tables.command"),
     ("package", "write a study with everything about it as one zip",
      "core.commands.packages.package_command"),
-    ("sample", "run the sample study that comes with Inkblot",
+    ("sample", "run a sample study, or load those of the tour",
      "core.commands.studies.sample_command"),
     ("list", "list studies, banks, analyses or published tables", "core.commands.lists.command"),
 )  # fmt: skip

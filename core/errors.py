@@ -8,6 +8,7 @@ UserError
 ├── CollectionError   the model service refused or could not be reached
 ├── CodingError       a coding of a reply, a note or a coder's name cannot be saved
 ├── NotEnoughData     an analysis cannot be computed from these responses
+│   └── WrongOption       because of what somebody typed or chose
 ├── TooLarge          an analysis needs more memory than it may take
 ├── WorkerError       the process of an analysis was killed, crashed or could not be started
 ├── MemberError       a member of a lab cannot be added, changed or taken out
@@ -66,6 +67,10 @@ class CodingError(UserError):
 
 class NotEnoughData(UserError):
     """An analysis cannot be computed from the responses given."""
+
+
+class WrongOption(NotEnoughData):
+    """An option has a value that these responses do not allow: a mistake of who typed it."""
 
 
 class TooLarge(UserError):

@@ -41,7 +41,12 @@ def decimals_of(column: Column, values: pd.Series) -> int:
 
 def frame_csv(frame: pd.DataFrame) -> bytes:
     """A table as CSV in UTF-8: every digit, empty where undefined, safe in a spreadsheet."""
-    return csv_bytes([map(str, frame.columns), *(map(_cell, row) for row in _rows(frame))])
+    return csv_bytes(rows_of(frame))
+
+
+def rows_of(frame: pd.DataFrame) -> list[Iterator[Cell]]:
+    """The cells of a table for a file, the first row the names of the columns."""
+    return [map(str, frame.columns), *(map(_cell, row) for row in _rows(frame))]
 
 
 def table_csv(table: ResultTable) -> bytes:

@@ -4,7 +4,7 @@ from pages.shared import analysis_page
 
 analysis_page.show(
     "consistency",
-    "Repeatability and formats",
+    "Consistency",
     "Whether the same question gets the same answer again, and whether another answer format "
     "changes it.",
 )

@@ -278,7 +278,7 @@ def _show_chart(
 
 def _show_table(table: ResultTable, view: View, texts: Mapping[str, str]) -> int | None:
     """The table; returns the row that is ticked."""
-    shown = _numbers_first(results.with_wordings(table, texts))
+    shown = _numbers_first(results.with_wordings(table, [texts] * len(table.frame)))
     event = results.numbers(
         shown,
         key=f"explore_table:{hash(str(view))}",

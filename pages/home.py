@@ -6,8 +6,10 @@ import streamlit as st
 
 from core.domain.factors import fact_name
 from core.domain.numbers import count_text
-from core.workflow import next_steps, opening, people, sample
+from core.errors import UserError
+from core.workflow import next_steps, opening, people, sample, shelf
 from core.workflow.answers import bank_attachment
+from core.workflow.background import Computation
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
@@ -40,16 +42,40 @@ SAMPLES: tuple[tuple[sample.SampleKind, str, str, str], ...] = (
         catalog.HONESTY_LOCAL,
     ),
 )
+_RENAME, _COPY, _ARCHIVE, _DELETE = "rename", "copy", "archive", "delete"
+_CHANGES = {
+    _RENAME: ":material/edit: Rename",
+    _COPY: ":material/content_copy: Use its design for a new study",
+    _ARCHIVE: ":material/archive: Archive",
+    _DELETE: ":material/delete: Delete",
+}
+_MOVED: Mapping[str, shelf.Place] = {_ARCHIVE: "archived", _DELETE: "deleted"}
+# The study that is renamed, that which was put away last, and why a change was refused.
+_RENAMING, _PUT_AWAY, _REFUSED = "home_renaming", "home_put_away", "home_refused"
+_TOUR, _TOUR_SHOWN = "tour", "tour_shown"
 _LISTED = 6
 _LISTED_FACTS = 5
 
 
-def sample_study() -> None:
-    st.header("Try the sample study")
-    st.caption(
-        "One button plans a study with a 20-item attitude scale and collects the answers. "
-        "You need no account and no key."
+def sample_studies() -> None:
+    st.header("Try the sample studies")
+    st.button(
+        "Load the sample studies",
+        key="sample_tour",
+        type="secondary" if studies.list_studies(widgets.workspace()) else "primary",
+        icon=":material/tour:",
+        width="stretch",
+        help=widgets.plain(catalog.HONESTY_SIMULATED),
+        on_click=_load_tour,
     )
+    st.caption(
+        "Studies of several kinds, so that every page has numbers: scales in two languages, "
+        "opinions, brands, words, political stances and texts. Simulated people give 24,000 "
+        "answers in seconds. You need no account and no key."
+    )
+    if loading := st.session_state.get(_TOUR):
+        st.fragment(_tour_progress, run_every=None if loading.ended else 0.5)(loading)
+    st.caption("Or watch one short study run, with a scale of 20 items:")
     for kind, label, explanation, honesty in SAMPLES:
         with widgets.error_box():
             if st.button(
@@ -64,6 +90,31 @@ def sample_study() -> None:
         st.caption(explanation)
 
 
+def _load_tour() -> None:
+    from core.workflow import tour  # loads the packages of statistics, which Home does without
+
+    st.session_state[_TOUR] = tour.start_loading(widgets.workspace())
+
+
+def _tour_progress(loading: Computation[tuple[str, ...]]) -> None:
+    """How far the sample studies are loaded; the whole page is drawn anew at the end."""
+    if not loading.ended:
+        words = f"Loaded: {loading.done} of {loading.total} studies" if loading.total else "..."
+        st.progress(loading.done / max(loading.total, 1), text=words)
+        return
+    if st.session_state.get(_TOUR_SHOWN) is not loading:
+        st.session_state[_TOUR_SHOWN] = loading
+        if loading.result:
+            widgets.show_study(loading.result[-1])
+        st.rerun()
+    with widgets.error_box():
+        loading.value()
+        st.success(
+            "The sample studies are loaded. A page that does not fit the chosen study names the "
+            "one that does."
+        )
+
+
 def live_figures() -> None:
     """The studies and figures, redrawn each second while a study is running."""
     with widgets.error_box():
@@ -74,8 +125,10 @@ def live_figures() -> None:
 def figures(*, ends_timer: bool = False) -> None:
     """The studies and the whole database, from one reading, so that the numbers agree."""
     with widgets.error_box():
-        planned = {study.study: study for study in control.list_runs(widgets.workspace())}
         listed = studies.list_studies(widgets.workspace())
+        names = {study.code for study in listed}
+        runs = control.list_runs(widgets.workspace())
+        planned = {run.study: run for run in runs if run.study in names}
         newest_first = listed[::-1]
         st.header("Studies")
         sample_now = planned.get(st.session_state.get("sample", ""))
@@ -83,12 +136,13 @@ def figures(*, ends_timer: bool = False) -> None:
             sample_progress(sample_now)
         if not listed:
             st.info(
-                f"There is no study yet. Run the sample study, or follow the {len(STEPS)} steps "
+                f"There is no study yet. Load the sample studies, or follow the {len(STEPS)} steps "
                 "above."
             )
         else:
             with st.container(key="studies", border=True, gap="xsmall"):
                 study_rows(newest_first[:_LISTED], planned)
+        undo_of_last()
         if newest_first[_LISTED:]:
             older = st.expander(
                 f"{count_text(len(newest_first) - _LISTED, 'older study', 'older studies')}",
@@ -98,6 +152,9 @@ def figures(*, ends_timer: bool = False) -> None:
             if older.open:
                 with older:
                     study_rows(newest_first[_LISTED:], planned)
+        studies_put_away()
+        if any(study.n_usable for study in listed):
+            questions()
         in_the_database(listed, planned)
         if ends_timer and not any(study.under_way for study in planned.values()):
             st.rerun()
@@ -124,11 +181,12 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
             with st.container(gap=None, width="stretch"):
                 st.page_link(
                     "pages/answers/page.py",
-                    label=f"**{widgets.plain(study.code)}**",
+                    label=f"**{widgets.plain(study.name)}**",
                     query_params=query,
                     help="Read the answers of this study.",
                 )
-                st.caption(widgets.plain(next_steps.state_words(study, run)))
+                first = f"In files: {widgets.plain(study.code)}. " if study.title else ""
+                st.caption(first + widgets.plain(next_steps.state_words(study, run)))
             for step in next_steps.next_steps(
                 widgets.workspace(), study, run, import_unfinished=study.code in unfinished
             ):
@@ -138,8 +196,13 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
                     label=step.action,
                     icon=page.icon_name,
                     width="content",
-                    query_params={widgets.STUDY_PARAMETER: step.study or study.code},
+                    query_params=navigation.analysis_parameters(
+                        step.analysis, step.study or study.code
+                    ),
                 )
+            changes_of(study)
+        if st.session_state.get(_RENAMING) == study.code:
+            rename_form(study)
         if study.n_responses and study.code in facts:
             explore_people(study, facts[study.code])
         if study.code in unfinished:
@@ -148,6 +211,144 @@ def study_rows(listed: Sequence[StudyRecord], planned: Mapping[str, StudyRun]) -
             reason = control.progress(widgets.workspace(), study.code).reason
             if reason:
                 st.caption(f":material/warning: {widgets.plain(reason)}")
+
+
+def changes_of(study: StudyRecord) -> None:
+    """The menu of what can be done with a study in the list."""
+    chosen = st.menu_button(
+        "More",
+        [name for name in _CHANGES if name != _COPY or study.kind == "planned"],
+        key=f"more:{study.code}",
+        format_func=_CHANGES.__getitem__,
+        type="tertiary",
+        help=f"Rename, copy, archive or delete {widgets.plain(study.name)}.",
+        on_click=_change,
+        args=(study,),
+    )
+    if chosen == _COPY:
+        st.switch_page("pages/design/page.py", query_params={widgets.COPY_PARAMETER: study.code})
+
+
+def _change(study: StudyRecord) -> None:
+    chosen = st.session_state[f"more:{study.code}"]
+    if chosen == _RENAME:
+        st.session_state[_RENAMING] = study.code
+    elif chosen in _MOVED:
+        _move(study.code, _MOVED[chosen])
+
+
+def _move(code: str, place: shelf.Place) -> None:
+    try:
+        shelf.move(widgets.workspace(), code, place)
+    except UserError as error:
+        st.session_state[_REFUSED] = error
+        return
+    if place == "listed":
+        st.session_state[_PUT_AWAY] = None
+        return
+    st.session_state[_PUT_AWAY] = code
+    if st.session_state.get(_RENAMING) == code:
+        _stop_renaming()
+    widgets.forget_study(code)
+
+
+def rename_form(study: StudyRecord) -> None:
+    """A field for the new name of a study, below its row."""
+    with st.form(key=f"rename:{study.code}", border=False):
+        row = st.container(horizontal=True, vertical_alignment="bottom", gap="small")
+        row.text_input(
+            f"New name of {widgets.plain(study.name)}",
+            study.name,
+            key=_title_key(study.code),
+            help="Lists show this name. Files, addresses and commands keep the first one, as the "
+            "ids of the questions are made of it.",
+        )
+        row.form_submit_button("Rename", type="primary", on_click=_rename, args=(study.code,))
+        row.form_submit_button("Cancel", on_click=_stop_renaming)
+    widgets.last_note(_REFUSED)
+
+
+def _rename(code: str) -> None:
+    try:
+        shelf.rename(widgets.workspace(), code, st.session_state[_title_key(code)])
+    except UserError as error:
+        st.session_state[_REFUSED] = error
+        return
+    _stop_renaming()
+
+
+def _stop_renaming() -> None:
+    st.session_state.pop(_RENAMING, None)
+
+
+def _title_key(code: str) -> str:
+    return f"title:{code}"
+
+
+def undo_of_last() -> None:
+    """What was put away last, with the way back; or why it was not."""
+    widgets.last_note(_REFUSED)
+    last = st.session_state.get(_PUT_AWAY)
+    record = next((r for r in shelf.put_away(widgets.workspace()) if r.code == last), None)
+    if record is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.success(f"{widgets.plain(record.name)} is {record.place}.", width="stretch")
+        st.button(
+            "Undo",
+            key="home_undo",
+            icon=":material/undo:",
+            on_click=_move,
+            args=(record.code, "listed"),
+        )
+
+
+def questions() -> None:
+    """What one may want to know, each with the way to the analysis that answers it."""
+    st.header("What would you like to know?")
+    st.caption("The answer is about the study that you looked at last; you can choose another.")
+    pages = {page.name: page for page in navigation.all_pages()}
+    half = -(-len(next_steps.QUESTIONS) // 2)
+    columns = st.columns(2, gap="small")
+    for place, question in enumerate(next_steps.QUESTIONS):
+        page = pages[question.page]
+        with columns[place // half]:
+            st.page_link(
+                page.script,
+                label=question.words,
+                icon=page.icon_name,
+                query_params=navigation.analysis_parameters(question.analysis),
+            )
+
+
+def studies_put_away() -> None:
+    """Studies that were archived or deleted, each with the way back."""
+    records = shelf.put_away(widgets.workspace())[::-1]
+    if not records:
+        return
+    fold = st.expander(
+        f"Archived and deleted: {count_text(len(records), 'study', 'studies')}",
+        on_change="rerun",
+        key="studies_put_away",
+    )
+    if not fold.open:
+        return
+    with fold:
+        st.caption(
+            "They are in no list of studies, and their answers stay in the database. Bring a study "
+            "back to open it."
+        )
+        for record in records:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.text(record.name, width="stretch")
+                st.caption(record.place, width="content")
+                st.button(
+                    "Bring back",
+                    key=f"back:{record.code}",
+                    help=f"Bring {widgets.plain(record.name)} back to the lists.",
+                    on_click=_move,
+                    args=(record.code, "listed"),
+                )
 
 
 def explore_people(study: StudyRecord, facts: Sequence[str]) -> None:
@@ -230,7 +431,7 @@ def main() -> None:
     steps_of_a_study()
     left, right = st.columns([5, 2], gap="large")
     with right, widgets.error_box():
-        sample_study()
+        sample_studies()
     with left:
         live_figures()
 

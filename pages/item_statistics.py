@@ -18,7 +18,9 @@ from pages.shared.analysis_page import Tabs
 @st.cache_data(max_entries=10, show_spinner=False)
 def truth(_workspace: Workspace, study_id: int) -> tuple[KnownTruth, ...]:
     """The known parameters of a frozen study, which never change."""
-    code = next(s.code for s in studies.list_studies(_workspace) if s.study_id == study_id)
+    code = next(
+        s.code for s in studies.list_studies(_workspace, put_away=True) if s.study_id == study_id
+    )
     return known_truth(_workspace, code)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -12,9 +13,11 @@ from core.domain.factors import level_text
 from core.domain.results import AnalysisResult, ResultTable
 from core.domain.study import FACTORS
 from core.domain.tables import text
+from core.errors import NotEnoughData
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses
 from core.workflow.statistics.computing import AnalysisRequest
+from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import analysis_page, results, widgets
 from pages.shared.analysis_page import Tabs
 
@@ -27,28 +30,69 @@ def _differences(result: AnalysisResult) -> ResultTable | None:
     return next((table for table in result.tables if table.name == _TABLE), None)
 
 
-def _links(study: StudyRecord, request: AnalysisRequest, _result: AnalysisResult) -> None:
-    """The ways to analyses of scores, which persons and not items make the rows of."""
+@dataclass(frozen=True)
+class _FurtherAnswer:
+    """What another analysis says of languages, and the page where all of it stands."""
+
+    analysis: str
+    title: str
+    page: str
+    link: str
+    icon: str
+
+
+_OF_SCORES = (
+    _FurtherAnswer(
+        "score_correlations",
+        "Scores of persons or contexts",
+        "pages/reliability.py",
+        "Correlate them",
+        ":material/repeat:",
+    ),
+    _FurtherAnswer(
+        "invariance",
+        "Do the items measure the same thing?",
+        "pages/comparability.py",
+        "May they be compared?",
+        ":material/balance:",
+    ),
+)
+
+
+def _of_scores(study: StudyRecord, request: AnalysisRequest, _result: AnalysisResult) -> None:
+    """What analyses say whose rows are persons and not items."""
     if request.options["compare"] != "language":
         return
-    parameters = {widgets.STUDY_PARAMETER: study.code}
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Scores of persons or contexts:", width="content")
-        st.page_link(
-            "pages/reliability.py",
-            label="Correlate them",
-            icon=":material/repeat:",
-            query_params={**parameters, "analysis": "score_correlations"},
-            help="Scores of the same contexts in two languages, on the page Reliability.",
-        )
-        st.page_link(
-            "pages/comparability.py",
-            label="May they be compared?",
-            icon=":material/balance:",
-            query_params={**parameters, "analysis": "invariance"},
-            help="Measurement invariance and items that work differently, on the page Invariance "
-            "and DIF.",
-        )
+    for further in _OF_SCORES:
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown(f"**{further.title}**", width="content")
+            st.page_link(
+                further.page,
+                label=further.link,
+                icon=further.icon,
+                query_params={widgets.STUDY_PARAMETER: study.code, "analysis": further.analysis},
+            )
+        try:
+            result = analysis_page.result_of(_request(study, request, further.analysis))
+        except NotEnoughData as error:
+            st.caption(f"Not known. {widgets.plain(error)}")
+            continue
+        if result is not None:
+            analysis = analyses.by_name(further.analysis)
+            results.show_answers(
+                f"languages:{further.analysis}", analysis.answer(result), analysis.verdict
+            )
+
+
+def _request(study: StudyRecord, request: AnalysisRequest, name: str) -> AnalysisRequest:
+    """The same answers and groups for another analysis, which compares languages."""
+    analysis = analyses.by_name(name)
+    usual = {option.name: option.default for option in analysis.options}
+    options = {**usual, "factor": "language", "by": request.options["by"]}
+    roles = analyses.saved_roles(widgets.workspace(), study.code)
+    answers = ChosenAnswers(request.studies[1:], request.where, roles)
+    over = analyses.averaged_factors(widgets.workspace(), study.code, analysis, options, answers)
+    return replace(request, analysis=name, options=options, over=over)
 
 
 def _tabs(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) -> Tabs:
@@ -152,6 +196,6 @@ analysis_page.show(
     "Languages",
     "Whether a study finds the same in every language: correlations between languages over items, "
     "mean differences and their equivalence, counts of answers, and the items that differ most.",
-    above=_links,
+    above=_of_scores,
     tabs=_tabs,
 )

@@ -35,8 +35,8 @@ _VARIED: Mapping[str, str] = {
     "repetition": "Repetitions",
 }
 _HONESTY = (
-    "Simulated people are no models. The precision below holds if the truth is as you assume. Try "
-    "several truths."
+    "Simulated people are no models: the precision holds if they answer as you assume. What is "
+    "assumed stands below, with usual values. Try others as well."
 )
 
 
@@ -53,9 +53,8 @@ def main() -> None:
     with widgets.error_box():
         saved = precision_study.saved_result(widgets.workspace(), study.code)
         running = _result(study, form, saved)
-        _design(study)
-        _truth(form, simulated=saved is not None)
-        _targets(study, form)
+        st.header("The precision wanted")
+        _targets(form)
         form.show_notes()
         st.button(
             "Simulate",
@@ -66,6 +65,13 @@ def main() -> None:
             args=(study.code, form),
             disabled=running,
         )
+        st.caption(_HONESTY)
+        with st.expander("The people who answer"):
+            form.draw(respondent_form.SIMULATED)
+        with st.expander("How it is simulated"):
+            _simulation(study, form)
+        with st.expander("The planned design"):
+            overview.plan_size(study.design)
 
 
 def _defaults() -> dict[str, Any]:
@@ -85,24 +91,8 @@ def _defaults() -> dict[str, Any]:
     }
 
 
-def _design(study: StudyRecord) -> None:
-    """The planned design in short."""
-    st.header("The planned design")
-    with widgets.error_box():
-        overview.plan_size(study.design)
-
-
-def _truth(form: DraftForm, *, simulated: bool) -> None:
-    """The form of simulated people, folded once there is a result."""
-    st.header("The assumed truth")
-    st.caption(_HONESTY)
-    with st.expander("The people who answer", expanded=not simulated):
-        form.draw(respondent_form.SIMULATED)
-
-
-def _targets(study: StudyRecord, form: DraftForm) -> None:
-    """The statistics with their targets, and how to simulate."""
-    st.header("The precision wanted")
+def _targets(form: DraftForm) -> None:
+    """The statistics with their targets."""
     form.draw(
         SeveralField("statistics", "Statistics", {n: one.title for n, one in STATISTICS.items()}),
         "Each is computed by its analysis, as on the pages of results.",
@@ -111,12 +101,16 @@ def _targets(study: StudyRecord, form: DraftForm) -> None:
     for place, name in enumerate(chosen):
         if place % 3 == 0:
             columns = st.columns(3)
-        label = f"{STATISTICS[name].title}: half-width ±"
+        label = f"{STATISTICS[name].title}: interval within ±"
         with columns[place % 3]:
             form.draw(
                 NumberField(f"target_{name}", label, 0.001, 2, 0.01, format="%.3f"),
                 f"Half of the width of the {STATISTICS[name].level} interval that you want.",
             )
+
+
+def _simulation(study: StudyRecord, form: DraftForm) -> None:
+    """What may be more or fewer, and how often and for whom the study is simulated."""
     form.draw(
         (
             ChoiceField("axis", "What may be more or fewer", _VARIED),

@@ -56,9 +56,11 @@ def show_counts() -> None:
     if not lists:
         st.info("There is no list of words yet. Type lists under Word lists.")
         return
+    latest = texts.latest_lists(workspace)
     chosen = right.selectbox(
         "Lists of words",
         lists,
+        lists.index(latest) if latest else 0,
         key="texts_lists",
         persist_state="session",
         help="A bank of words; each of its subscales is a list. A word of a text is counted if it "

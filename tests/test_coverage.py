@@ -12,7 +12,7 @@ from benchmarks.coverage import __main__ as bench
 from benchmarks.coverage.answers import item_scores, option_counts, persons
 from benchmarks.coverage.cases import NULL, Case, Lowest, promised
 from benchmarks.coverage.catalog import NO_PROMISE, NOT_JUDGED, cases
-from benchmarks.coverage.report import text
+from benchmarks.coverage.report import text, text_again, wrong
 from benchmarks.coverage.runs import judged
 from benchmarks.coverage.scores import Personas
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS, check_frame
@@ -20,6 +20,12 @@ from core.workflow.statistics import analyses
 
 CASES = tuple(cases())
 SMALL = Personas(personas=10, icc=0.3)
+
+
+_THREE = tuple(
+    [case.title for case in CASES if case.analysis == "internal_consistency"][:2]
+    + [case.title for case in CASES if case.analysis == "dif"][:1]
+)
 
 
 def test_every_case_has_a_result_and_judges_all_that_it_shows_or_says_why_not():
@@ -94,12 +100,12 @@ def _shifted(draw):
 def test_a_run_goes_on_where_it_ended(tmp_path):
     case = next(case for case in CASES if case.analysis == "internal_consistency")
     kept = tmp_path / "kept.jsonl"
-    first = judged([case], 30, kept)[case.title]
+    first = judged([case], range(30), kept)[case.title]
     lines = kept.read_text().splitlines()
     assert [json.loads(line)["after"] for line in lines] == [25, 30]
     kept.write_text(lines[0] + "\n")  # as if it had been ended in the second block
-    assert judged([case], 30, kept, workers=2)[case.title] == first
-    assert judged([case], 30)[case.title] == first
+    assert judged([case], range(30), kept, workers=2)[case.title] == first
+    assert judged([case], range(30))[case.title] == first
     assert first == sum((case.judged(seed) for seed in range(30)), Counter())
 
 
@@ -113,7 +119,75 @@ def test_the_page_says_what_is_wrong_of_many_studies_alone():
     assert "too short" in text([case], wrong, 500)
     assert "too short" not in text([case], wrong, 5)
     assert "1 of 1 rates promise too much" in text([case], wrong, 500)
-    assert "yet: Differential item functioning" in text([case], wrong, 500, ["dif"])
+
+
+def test_sections_of_other_analyses_stay_on_the_page():
+    alpha, dif = (
+        next(case for case in CASES if case.analysis == name)
+        for name in ("internal_consistency", "dif")
+    )
+    wrong = {
+        alpha.title: Counter(
+            {("alpha.ci_low", "", "covered", outcome): 1 for outcome in (True, False)}
+        )
+    }
+    before = text([alpha, dif], wrong, 500)
+    assert "yet: Differential item functioning" in before
+    right = {dif.title: Counter({("tests.p", "", "significant", False): 500})}
+    both = text([alpha, dif], right, 500, before)
+    assert "1 of 2 rates promise too much" in both
+    assert "too short" in both
+    assert "too seldom" in both
+    assert "yet:" not in both
+    assert both.index("## Internal consistency") < both.index("## Differential item functioning")
+    assert text([alpha, dif], wrong | right, 500) == both
+
+
+def test_designs_that_promise_too_much_are_judged_again_and_no_others():
+    """Chance puts some of so many rates outside; the other studies alone count then."""
+    first, second, dif = (case for case in CASES if case.title in _THREE)
+    low, right = (
+        Counter(
+            {
+                ("alpha.ci_low", "", "covered", True): yes,
+                ("alpha.ci_low", "", "covered", False): 500 - yes,
+            }
+        )
+        for yes in (450, 475)
+    )
+    tests = Counter({("tests.p", "", "significant", False): 500})
+    before = text(
+        [first, second, dif], {first.title: low, second.title: right, dif.title: tests}, 500
+    )
+    assert wrong(before) == {("Internal consistency", first.design)}
+    again = text_again([first, second, dif], {first.title: right + right}, before)
+    assert "## 0 of 3 rates promise too much" in again
+    assert (
+        f"| {first.design} | Internal consistency: 95% CI | covered | 95.0 | 1000 | judged again |"
+        in again
+    )
+    assert again.index(first.design) < again.index(second.design)
+    assert not wrong(again)
+    still = text_again([first, second, dif], {first.title: low + low}, before)
+    assert "| 90.0 | 1000 | too short, judged again |" in still
+    assert wrong(still) == wrong(before)
+    assert text_again([first, second, dif], {}, before) == before
+
+
+def test_named_analyses_are_judged_again_on_a_page_of_all(tmp_path, monkeypatch):
+    """Of the page of two analyses, one is named and promises too much."""
+    first, dif = (next(case for case in CASES if case.title == title) for title in _THREE[::2])
+    low = Counter({("alpha.ci_low", "", "covered", False): 500})
+    tests = Counter({("tests.p", "", "significant", False): 500})
+    file = tmp_path / "coverage.md"
+    file.write_text(text([first, dif], {first.title: low, dif.title: tests}, 500))
+    monkeypatch.setattr(bench, "cases", lambda: iter([first, dif]))
+    monkeypatch.setattr(bench, "KEPT", tmp_path / "kept.jsonl")
+    monkeypatch.setattr(bench, "AGAIN", 25)
+    assert bench.main([first.analysis, "--again", "--workers", "1", "--out", str(file)]) == 0
+    page = file.read_text()
+    assert page.count("judged again |") == 1
+    assert "## Differential item functioning" in page
 
 
 def test_a_quick_run_prints_what_it_is_asked_for(capsys):
@@ -128,7 +202,7 @@ def test_a_quick_run_prints_what_it_is_asked_for(capsys):
 def test_intervals_of_averaged_contexts_cover(analysis):
     """60 simulated studies: a bound that 95 % passes in all but 1 of 1,000 runs."""
     case = next(c for c in CASES if c.analysis == analysis and c.design == SMALL.title)
-    for outcomes in judged([case], 60).values():
+    for outcomes in judged([case], range(60)).values():
         held = {outcome: n for (_, _, _, outcome), n in outcomes.items()}
         assert held[True] / sum(held.values()) >= 0.85
 

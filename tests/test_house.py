@@ -193,3 +193,17 @@ def test_every_name_is_reached_from_a_page_or_a_command_or_has_a_reason_to_wait(
         if (module, name) not in live and (name or house.trees[module].body[1:])
     ]
     assert not unreached, "\n".join(unreached)
+
+
+LONGEST_FUNCTION = 100
+"""Lines, with the docstring; a longer one has parts that a reader would look for by name."""
+
+
+def test_no_function_is_longer_than_a_reader_can_follow():
+    long = [
+        f"{module}.{node.name} {node.end_lineno - node.lineno + 1}"
+        for module, tree in modules("core", "pages").items()
+        for node in ast.walk(tree)
+        if isinstance(node, FUNCTIONS) and node.end_lineno - node.lineno >= LONGEST_FUNCTION
+    ]
+    assert not long, "\n".join(long)

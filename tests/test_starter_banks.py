@@ -126,7 +126,9 @@ def test_every_bank_has_its_response_options_in_their_order(bank):
 
 def test_no_bank_has_a_problem_but_structures_whose_texts_are_not_ours(bank):
     texts_missing = {
-        Problem(f"Item {item.code}", "has no text in 'en'", blocks=False, kind="no text")
+        Problem(
+            f"Item {item.code}", "has no text in 'en'", blocks=False, kind="no text", item=item.code
+        )
         for item in bank.items
     }
     assert set(problems(bank)) == (texts_missing if bank.code in STRUCTURES else set())

@@ -167,7 +167,6 @@ def _chosen(design: YesNo) -> Iterator[Case]:
         {
             "answers.ci_low": design.of_kind,
             "correlations.ci_low": design.correlation,
-            "correlations.bootstrap_low": design.correlation,
             "equivalence.p_different": NULL,
             "equivalence.p_different_adjusted": NULL,
             "chi_square.p_permutation": NULL,

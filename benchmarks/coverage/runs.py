@@ -22,17 +22,17 @@ def judged_block(case: Case, first: int, after: int) -> Outcomes:
     return total
 
 
-def _blocks(cases: Iterable[Case], studies: int) -> Iterator[Block]:
+def _blocks(cases: Iterable[Case], studies: range) -> Iterator[Block]:
     for case in cases:
-        n = min(studies, case.studies)
-        for first in range(0, n, BLOCK):
-            yield case, first, min(first + BLOCK, n)
+        after = studies.stop if studies.start else min(studies.stop, case.studies)
+        for first in range(studies.start, after, BLOCK):
+            yield case, first, min(first + BLOCK, after)
 
 
 def judged(
-    cases: Sequence[Case], studies: int, kept: Path | None = None, workers: int = 1
+    cases: Sequence[Case], studies: range, kept: Path | None = None, workers: int = 1
 ) -> dict[str, Outcomes]:
-    """The outcomes of each case by its title, of so many studies; blocks in `kept` are not made."""
+    """The outcomes of each case by its title, in these studies; blocks in `kept` are not made."""
     done = _read(kept) if kept else {}
     totals: dict[str, Outcomes] = {case.title: Counter() for case in cases}
     missing = []

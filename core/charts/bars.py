@@ -66,7 +66,7 @@ def _option_chart(response_format: str, frame: pd.DataFrame, theme: Theme) -> Ch
         names = ", ".join(str(name).replace("_", " ") for name in statuses)
         lines.append(f"Dashed gray, at the right end: no usable answer ({names})")
     spec = panels(_option_layers(table, theme), table, title, theme, lines, once=left_out)
-    return Chart(title, spec, words + left_out, table)
+    return Chart(title, spec, words + left_out, table, left_out=left_out)
 
 
 def _add_places(table: pd.DataFrame) -> None:
@@ -171,7 +171,7 @@ def histograms(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         across = panels_across(table)
         layers = partial(_bins, of_all_groups=table, theme=theme, across=across)
         spec = panels(layers, table, title, theme, across=across, once=left_out)
-        return Chart(title, spec, words, table, across)
+        return Chart(title, spec, words, table, across, left_out=left_out)
 
     return charts_by(frame, "subscale", draw)
 

@@ -43,6 +43,7 @@ from core.charts.spiders import Spider
 from core.domain.factors import level_text
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
+from core.domain.tables import common_title
 from core.stats.inputs import name_list
 
 _NEUTRAL_LINE = "Dashed: .5, as many positive answers as negative ones"
@@ -129,7 +130,7 @@ def _item_chart(items: ResultTable, theme: Theme) -> Chart:
     spec = _item_layers(table, groups, theme).properties(
         data=table, width="container", title=heading(title, theme, [_NEUTRAL_LINE, *notes])
     )
-    return Chart(title, spec, words, table)
+    return Chart(title, spec, words, table, left_out=left_out)
 
 
 def _sorted_items(rows: pd.DataFrame, n_groups: int) -> pd.DataFrame:
@@ -201,7 +202,7 @@ def _item_map(items: ResultTable, theme: Theme) -> Chart:
     spec = heat_layers(cells, column, theme).properties(
         data=cells, width="container", title=heading(title, theme, [*lines, left_out.strip()])
     )
-    return Chart(title, spec, words, cells)
+    return Chart(title, spec, words, cells, left_out=left_out)
 
 
 def _acquiescence_chart(table: ResultTable, theme: Theme) -> Chart:
@@ -236,7 +237,7 @@ def comparison_chart(table: ResultTable, theme: Theme) -> Chart:
         group=compared["factor"], item=pairs.where(held == "", held + ": " + pairs)
     )
     clear = int((compared["p_adjusted"] < 0.05).sum())
-    what = next(c.title for c in table.columns if c.name == "first_mean").removesuffix(", first")
+    what = common_title(*(c for c in table.columns if c.name in ("first_mean", "second_mean")))
     what = what[:1].lower() + what[1:]
     plot = DotPlot(
         "Groups compared",
@@ -320,7 +321,9 @@ def summary_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         f"{''.join(notes)}{left_out}"
     )
     data = frame.drop(columns="panel").reset_index(drop=True)
-    return (Chart("Summary", stacked(parts), words, data, min(len(parts), 2), ()),)
+    return (
+        Chart("Summary", stacked(parts), words, data, min(len(parts), 2), (), left_out=left_out),
+    )
 
 
 def _summary_rows(table: ResultTable) -> pd.DataFrame:

@@ -68,8 +68,7 @@ def random_consistency_charts(result: AnalysisResult, theme: Theme) -> tuple[Cha
         same_scale=True,
         values_in_words=True,
     )
-    unit = "bits" if "in bits" in result.method else "nats"
-    title = f"Entropy of an item ({unit})"
+    title = f"Entropy of an item ({result.choices['logarithm']})"
     frame = chart_rows(items, {"format": "line", "item": "item", "entropy": "value"}, "format")
     lines = _sorted_charts(frame, title, "Entropies of items in order", theme)
     return (dot_chart(rows, plot, theme), *lines)
@@ -153,7 +152,15 @@ def _sorted_chart(
         once=left_out + thinned,
     )
     columns = ["group", "line", "rank", "item", "value"]
-    return Chart(title, spec, words, points[columns].reset_index(drop=True), across, tab="Curves")
+    return Chart(
+        title,
+        spec,
+        words,
+        points[columns].reset_index(drop=True),
+        across,
+        tab="Curves",
+        left_out=left_out,
+    )
 
 
 def _thinned(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
@@ -282,4 +289,13 @@ def _pair_chart(frame: pd.DataFrame, title: str, theme: Theme) -> Chart:
     layers = heat_layers(cells, "column", theme, order=list(order), upright=side_by_side)
     lines = [scale_in_words(ends, cells["value"])]
     spec = panels(layers, cells, title, theme, lines, across=across, once=left_out)
-    return Chart(title, spec, words, cells, across, item_columns=(), tab="Pairs of formats")
+    return Chart(
+        title,
+        spec,
+        words,
+        cells,
+        across,
+        item_columns=(),
+        tab="Pairs of formats",
+        left_out=left_out,
+    )

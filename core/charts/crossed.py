@@ -94,7 +94,9 @@ def crossed_chart(
     spec = stacked(specs)
     factor_of = {"item": factors.axis, "series": factors.color, "group": factors.panel}
     items = tuple(column for column, factor in factor_of.items() if factor == "item")
-    return Chart(table.title, spec, words, rows.reset_index(drop=True), item_columns=items)
+    return Chart(
+        table.title, spec, words, rows.reset_index(drop=True), item_columns=items, left_out=left_out
+    )
 
 
 def _rows(frame: pd.DataFrame, factors: CrossedFactors) -> pd.DataFrame:

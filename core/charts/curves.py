@@ -101,7 +101,13 @@ def _option_curve_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
             f"{short_number(float(np.nanmax(items[slopes])))}, "
             f"steepest {steepest['item']}.{left_out}"
         )
-        return Chart(title, _small_charts(curves, list(items["item"]), title, theme), words, curves)
+        return Chart(
+            title,
+            _small_charts(curves, list(items["item"]), title, theme),
+            words,
+            curves,
+            left_out=left_out,
+        )
 
     return charts_by(frame, "set", draw)
 
@@ -261,7 +267,7 @@ def _information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
         height = _HEIGHT if across == 1 else _HEIGHT_BESIDE
         layers = partial(_information_layers, theme=theme, height=height)
         spec = panels(layers, table, title, theme, _information_lines, across=across, once=left_out)
-        return Chart(title, spec, words, table, across)
+        return Chart(title, spec, words, table, across, left_out=left_out)
 
     return charts_by(frame, "subscale", draw)
 
@@ -363,7 +369,7 @@ def _scree_chart(table: ResultTable, theme: Theme) -> Chart:
     across = panels_across(frame)
     layers = partial(_scree_layers, theme=theme, height=_HEIGHT if across == 1 else _HEIGHT_BESIDE)
     spec = panels(layers, rows, title, theme, lines, across=across, once=left_out)
-    return Chart(title, spec, words, rows, across)
+    return Chart(title, spec, words, rows, across, left_out=left_out)
 
 
 def _scree_layers(rows: pd.DataFrame, theme: Theme, height: int) -> Any:

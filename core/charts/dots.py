@@ -116,6 +116,7 @@ def _means_plot(title: str, axis: str, row: str, words: str) -> DotPlot:
         ends=free_ends,
         label=two_decimals,
         decimals=2,
+        same_axis=True,
     )
 
 
@@ -398,7 +399,10 @@ def _fall_text(cfi: float) -> str:
 
 
 def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
-    """How much the level adds to the matching score, item by item, with its class."""
+    """How much the level adds to the matching score, item by item, with its class.
+
+    The subscale with the largest rise that has a class comes first.
+    """
     table = table_with_rows(result, "items")
     if table is None:
         return ()
@@ -406,6 +410,9 @@ def dif_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         table, "item", "nagelkerke", "subscale", "jodoin_gierl", low="", high=""
     ).rename(columns={"jodoin_gierl": "size"})
     frame["label"] = frame["size"].map(_CLASSES).fillna("")
+    flagged = frame["value"].where(frame["size"].isin(("moderate", "large")))
+    largest = flagged.groupby(frame["subscale"]).transform("max")
+    frame = frame.loc[largest.sort_values(ascending=False, kind="stable", na_position="last").index]
 
     def words(rows: EstimateRows) -> str:
         counts = rows.frame["size"].value_counts()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import altair as alt
@@ -48,6 +48,7 @@ _SHORT_LABEL = 6  # characters of a number that can stand at the right
 _MARGIN = 0.05  # of the range of the values, left and right of them
 _MOST_TOGETHER = 80  # rows of a picture of several groups
 _STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
+_PANEL_STRETCH = 3.0  # the same of panels one under another, which have the same axis then
 _MOST_SIDE_BY_SIDE = 12  # items of panels that stand side by side
 _LONGEST_NAME_BESIDE = 16  # characters of the name of a row of panels that stand side by side
 _LONGEST_KEY = 26  # characters of a name of a legend of two columns
@@ -178,6 +179,8 @@ class DotPlot:
         ratios, with ends, values and intervals above 0.
     same_scale : bool
         All groups have the same scale by definition, so that they can stand in one picture.
+    same_axis : bool
+        Panels have the same axis, unless that would leave a group too little of it.
     rows_are_items : bool
         Rows are items, whose wordings can stand beside their codes.
     values_in_words : bool
@@ -199,6 +202,7 @@ class DotPlot:
     percent: bool = False
     log: bool = False
     same_scale: bool = False
+    same_axis: bool = False
     rows_are_items: bool = False
     values_in_words: bool = False
     tab: str = Chart.tab
@@ -246,6 +250,8 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     several = len(set(table["group"])) > 1
     once = " ".join([*without, left_out])
     together = len(groups) > 1 and _drawn_together(rows, plot)
+    if plot.same_axis and len(groups) > 1 and not _stretches(rows, plot, _PANEL_STRETCH):
+        plot = replace(plot, ends=plot.ends_of(rows))
     if plot.values_in_words and (together or len(groups) == 1):
         words = f"{words} {values_in_words(rows)}."
 
@@ -275,7 +281,7 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
         )
     text = " ".join([words, *beyond, *without])
     items = ("item",) if plot.rows_are_items else ()
-    return Chart(plot.title, spec, text, table, across, items, plot.tab)
+    return Chart(plot.title, spec, text, table, across, items, plot.tab, left_out=left_out)
 
 
 def _drawn_together(table: pd.DataFrame, plot: DotPlot) -> bool:
@@ -285,9 +291,14 @@ def _drawn_together(table: pd.DataFrame, plot: DotPlot) -> bool:
         return False
     if table.duplicated(["group", "item"]).any() or _long_labels(table):
         return False
+    return not _stretches(table, plot, _STRETCH)
+
+
+def _stretches(table: pd.DataFrame, plot: DotPlot, most: float) -> bool:
+    """Whether an axis for all groups would be more than so many times as long as that of one."""
     low, high = plot.ends_of(table)
     ends = [plot.ends_of(rows) for _, rows in table.groupby("group", sort=False)]
-    return all(high - low <= _STRETCH * (end - start) for start, end in ends)
+    return any(high - low > most * (end - start) for start, end in ends)
 
 
 def _long_labels(table: pd.DataFrame) -> bool:

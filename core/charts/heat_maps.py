@@ -224,7 +224,7 @@ def item_map_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         spec = heat_layers(cells, "group", theme).properties(
             data=cells, width="container", title=heading(title, theme, lines)
         )
-        return Chart(title, spec, words, cells)
+        return Chart(title, spec, words, cells, left_out=left_out)
 
     return charts_by(frame, "subscale", draw)
 
@@ -248,14 +248,14 @@ def factor_loadings_chart(table: ResultTable, theme: Theme) -> Chart:
     layers = heat_layers(cells, "column", theme, upright=across > 1)
     lines = [scale_in_words(ends, cells["value"])]
     spec = panels(layers, cells, title, theme, lines, across=across, once=left_out)
-    return Chart(title, spec, words, cells, across)
+    return Chart(title, spec, words, cells, across, left_out=left_out)
 
 
 def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     """Items by levels of the trait, one chart for each subscale, a panel for each group."""
     names = [column.name for column in table.columns]
     at_levels = table.columns[names.index("highest_at") + 1 :]
-    levels = {column.name: column.title.removeprefix("At ") for column in at_levels}
+    levels = {c.name: c.name.removeprefix("at_").replace("-", "−") for c in at_levels}
     wide = chart_rows(table, ("subscale", "item", "n", *levels)).rename(columns=levels)
     frame = wide.melt(["group", "subscale", "item", "n"], var_name="trait", value_name="value")
     defined = frame.groupby(["subscale", "group"])["value"].transform("count") > 0
@@ -275,7 +275,7 @@ def item_information_charts(table: ResultTable, theme: Theme) -> tuple[Chart, ..
         )
         layers = heat_layers(cells, "trait", theme, upright=True)
         spec = panels(layers, cells, title, theme, _information_lines, once=left_out)
-        return Chart(title, spec, words, cells)
+        return Chart(title, spec, words, cells, left_out=left_out)
 
     return charts_by(frame[defined], "subscale", draw)
 
@@ -327,7 +327,9 @@ def score_matrix_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ..
         once=" ".join([*without, left_out]),
     )
     words = " ".join([words, *without])
-    return (Chart(title, spec, words, cells, item_columns=()),)  # rows are scores
+    return (
+        Chart(title, spec, words, cells, item_columns=(), left_out=left_out),
+    )  # rows are scores
 
 
 def cells_in_words(cells: pd.DataFrame, column: str = "group") -> str:

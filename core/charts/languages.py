@@ -40,6 +40,7 @@ from core.charts.panels import (
 )
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, ResultTable
+from core.domain.tables import common_title
 from core.stats.correlation import major_axis_residuals
 
 Half = Literal["lower", "full"]
@@ -129,7 +130,9 @@ def _heat_map(table: ResultTable, theme: Theme, half: Half) -> Chart:
         once=" ".join([*without, left_out]),
     )
     words = " ".join([words, *without])
-    return Chart(table.title, spec, words, cells, panels_across(rows), item_columns=())
+    return Chart(
+        table.title, spec, words, cells, panels_across(rows), item_columns=(), left_out=left_out
+    )
 
 
 # The scatter of two languages: a point for each item, those farthest from the rest with a label.
@@ -209,7 +212,9 @@ def _scatter(
         f" Labelled, farthest from {how}: {', '.join(dict.fromkeys(named['item']))}.{left_out}"
     )
     data = points.drop(columns=["side"])
-    return [Chart(title, spec, words, data, panels_across(points), tab="Scatter")]
+    return [
+        Chart(title, spec, words, data, panels_across(points), tab="Scatter", left_out=left_out)
+    ]
 
 
 def _points(frame: pd.DataFrame, pair: tuple[str, str], deviation: Deviation) -> pd.DataFrame:
@@ -360,24 +365,13 @@ def _scatter_layers(
 
 def _texts_of_r(table: ResultTable, pair: tuple[str, str]) -> dict[str, str]:
     """The correlation of a pair in words, by group."""
-    columns = (
-        "first",
-        "second",
-        "r",
-        "ci_low",
-        "ci_high",
-        "bootstrap_low",
-        "bootstrap_high",
-        "n_items",
-    )
+    columns = ("first", "second", "r", "ci_low", "ci_high", "n_items")
     frame = chart_rows(table, columns, "first").astype({"first": str, "second": str})
     texts = {}
     for row in frame.to_dict("records"):
         if {row["first"], row["second"]} != set(pair):
             continue
-        resampled = math.isfinite(row["bootstrap_low"])
-        names = ("bootstrap_low", "bootstrap_high") if resampled else ("ci_low", "ci_high")
-        low, high = (float(row[name]) for name in names)
+        low, high = float(row["ci_low"]), float(row["ci_high"])
         interval = f" [{short_number(low)}, {short_number(high)}]" if math.isfinite(low) else ""
         texts[str(row["group"])] = (
             f"r = {short_number(float(row['r']))}{interval}, "
@@ -397,14 +391,15 @@ def _mean_differences(table: ResultTable, theme: Theme) -> Chart:
     left_out = ""
     if not first_pairs.all():
         left_out = f" Only the first {_MOST_PAIRS} pairs of a group are drawn."
-    what = table.title.partition(": ")[2]
-    interval = next(column.title for column in table.columns if column.name == "ci_low")
+    columns = {column.name: column for column in table.columns}
+    what = common_title(columns["first_mean"], columns["second_mean"])
+    interval = common_title(columns["ci_low"], columns["ci_high"])
     plot = DotPlot(
         f"Mean differences: {what}",
         f"{what}: second minus first",
         lambda rows: (
             f"Dot plot of mean differences of {what} between pairs, with "
-            f"{interval.removesuffix(' low')}, of {count_text(len(rows.frame), 'pair')}. The "
+            f"{interval}, of {count_text(len(rows.frame), 'pair')}. The "
             f"band is the bound of equivalence, ± {bound:g}."
         ),
         row="Pair",

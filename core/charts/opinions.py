@@ -52,15 +52,15 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     rows = chart_rows(questions, ("item", "b", "w"), "item")
     charts = []
-    for name, title, ends, lines in (
-        ("b", "Bias b of the questions", (-1.0, 1.0), "−1: always no; 0: neither; 1: always yes."),
-        ("w", "Willingness w of the questions", (0.0, 1.0), "1: always the same answer."),
+    for name, value, ends, lines in (
+        ("b", "Bias b", (-1.0, 1.0), "−1: always no; 0: neither; 1: always yes."),
+        ("w", "Willingness w", (0.0, 1.0), "1: always the same answer."),
     ):
         means = chart_rows(
             groups, {name: "mean", f"{name}_low": "ci_low", f"{name}_high": "ci_high"}, "questions"
         )
         values = rows.rename(columns={name: "value"})[["group", "item", "value"]]
-        charts.append(histogram_rows(values, means, title, ends, lines, theme))
+        charts.append(histogram_rows(values, means, value, ends, lines, theme))
     first, willingness = charts
     in_tabs = [replace(willingness, tab="Groups")]
     genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
@@ -102,11 +102,11 @@ def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
     means = chart_rows(groups, {"s": "mean"}, "questions").assign(ci_low=np.nan, ci_high=np.nan)
     means = means[means["group"].isin(set(rows["group"]))]
     lines = "0: stays; 2: gives way fully; below 0: goes the other way."
-    return (histogram_rows(rows, means, "Bias shift s of the questions", (-2, 2), lines, theme),)
+    return (histogram_rows(rows, means, "Bias shift s", (-2, 2), lines, theme),)
 
 
 def histogram_rows(
-    values: pd.DataFrame, means: pd.DataFrame, title: str, ends: Ends, lines: str, theme: Theme
+    values: pd.DataFrame, means: pd.DataFrame, value: str, ends: Ends, lines: str, theme: Theme
 ) -> Chart:
     """How many questions have which value, a row for each group, under one axis.
 
@@ -116,8 +116,8 @@ def histogram_rows(
         One row for each question.
     means : table of group, mean, ci_low, ci_high
         One row for each group.
-    title, lines : str
-        Of the chart, and how to read its axis.
+    value, lines : str
+        What is counted, and how to read its axis.
     ends : two numbers
         Of the axis, which all groups share.
     theme : "light" or "dark"
@@ -127,10 +127,10 @@ def histogram_rows(
     table = _binned(values[values["group"].isin(names)], names, ends, theme)
     rows = means.set_index("group").loc[names].reset_index()
     rows["place"] = np.arange(len(rows)) + 0.94
-    layers = _histogram_layers(
-        table, rows, names, ends, title.removesuffix(" of the questions"), theme
-    )
-    reading = f"{lines} Bars: number of questions; diamond: mean with its interval."
+    layers = _histogram_layers(table, rows, names, ends, value, theme)
+    title = f"{value} of the questions"
+    interval = " with its interval" if rows["ci_low"].notna().any() else ""
+    reading = f"{lines} Bars: number of questions; diamond: mean{interval}."
     spec = layers.properties(
         height=row_height(names, _ROW) * len(names),
         width="container",
@@ -150,7 +150,9 @@ def histogram_rows(
         + f".{left_out}"
     )
     data = table.merge(rows[["group", "mean", "ci_low", "ci_high"]], on="group", how="left")
-    return Chart(title, spec, words, data.drop(columns=["top", "bottom"]), item_columns=())
+    return Chart(
+        title, spec, words, data.drop(columns=["top", "bottom"]), item_columns=(), left_out=left_out
+    )
 
 
 def _binned(values: pd.DataFrame, names: Sequence[str], ends: Ends, theme: Theme) -> pd.DataFrame:
@@ -334,4 +336,4 @@ def question_map_chart(
         f"{count_text(len(groups), 'group')}. {' '.join(words)}{left_out}"
     )
     spec = stacked(maps)
-    return Chart("All questions", spec, alt_text, table, across=across)
+    return Chart("All questions", spec, alt_text, table, across=across, left_out=left_out)

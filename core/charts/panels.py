@@ -124,7 +124,7 @@ class Chart:
 
     `across` is the number of panels that stand side by side where there is room; `item_columns` are
     the columns of the table that hold codes of items, none where a column of that name holds
-    something else.
+    something else. `left_out` says what the table of the result has and the picture has not.
 
     A page shows the first chart of a result above its tables, and the others in their `tab`.
     """
@@ -136,6 +136,7 @@ class Chart:
     across: int = 1
     item_columns: tuple[str, ...] = ("item",)
     tab: str = "More charts"
+    left_out: str = ""
 
     @property
     def data(self) -> pd.DataFrame:

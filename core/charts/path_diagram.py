@@ -765,8 +765,7 @@ def path_diagrams(
         left_out += (
             f" Only the first {len(first_models)} of {len(models)} groups have a path diagram."
         )
-    if without:
-        left_out += f" Not drawn, because not fitted: {name_list(without)}."
+    not_fitted = f" Not drawn, because not fitted: {name_list(without)}." if without else ""
     charts = []
     for model in first_models:
         model_to_draw = model.without_insignificant() if significant_only else model
@@ -777,13 +776,21 @@ def path_diagrams(
             Chart(
                 title,
                 _drawing(model_to_draw, title, theme),
-                _in_words(model_to_draw) + left_out,
+                _in_words(model_to_draw) + _items_cut(model_to_draw) + left_out + not_fitted,
                 table,
                 # paths start at factors, but residual correlations start at items
                 item_columns=(*(["from"] if len(model_to_draw.pairs) else []), "to", "item"),
+                left_out=_items_cut(model_to_draw) + left_out,
             )
         )
     return tuple(charts)
+
+
+def _items_cut(model: PathModel) -> str:
+    """How many items are drawn, where not all are."""
+    if model.n_items <= len(model.items):
+        return ""
+    return f" Only the first {len(model.items)} of {model.n_items} items are drawn."
 
 
 def _table(model: PathModel) -> pd.DataFrame:
@@ -856,12 +863,7 @@ def _in_words(model: PathModel) -> str:
     ]
     if len(model.undrawn):
         words.append(_undrawn_words(model))
-    cut = (
-        f" Only the first {len(model.items)} of {model.n_items} items are drawn."
-        if (model.n_items > len(model.items))
-        else ""
-    )
-    return f"{'; '.join(words)}.{cut}"
+    return f"{'; '.join(words)}."
 
 
 def _undrawn_words(model: PathModel) -> str:

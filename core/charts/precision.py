@@ -106,7 +106,7 @@ def _chart(
     table = rows[["group", "line", "number", *columns]].reset_index(drop=True)
     across = panels_across(table)
     spec = panels(draw, table, title, theme, below, across=across, once=cut, name_groups=True)
-    return Chart(title, spec, words, table, across)
+    return Chart(title, spec, words, table, across, left_out=cut)
 
 
 def _width_layers(rows: pd.DataFrame, *, planned: float, varied: str, theme: Theme) -> Any:

@@ -214,7 +214,7 @@ def _lines_of_pair(pair: str, frame: pd.DataFrame, theme: Theme) -> Chart:
     ]
     layers = partial(_line_layers, theme=theme)
     spec = panels(layers, rows, title, theme, lines, once=left_out)
-    return Chart(title, spec, words, rows, 1, (), _ORDER_TAB)
+    return Chart(title, spec, words, rows, 1, (), _ORDER_TAB, left_out=left_out)
 
 
 def _places(frame: pd.DataFrame) -> pd.Series[Any]:
@@ -359,7 +359,7 @@ def _arrow_chart(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         "holds .5, or there is none. No head: even. Thick: part of a cycle."
     ]
     spec = panels(partial(_circle, theme=theme), rows, title, theme, lines, once=left_out)
-    return (Chart(title, spec, words, rows, 1, (), _TRANSITIVITY_TAB),)
+    return (Chart(title, spec, words, rows, 1, (), _TRANSITIVITY_TAB, left_out=left_out),)
 
 
 def _entities(frame: pd.DataFrame) -> list[str]:

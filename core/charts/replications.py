@@ -61,7 +61,14 @@ def comparison_chart(table: ResultTable, quantity: str, theme: Theme) -> Chart |
         width="container",
         title=heading(title, theme, [_LEGEND, *([left_out] if left_out else [])]),
     )
-    return Chart(title, spec, _words(first_rows, quantity, left_out), first_rows, item_columns=())
+    return Chart(
+        title,
+        spec,
+        _words(first_rows, quantity, left_out),
+        first_rows,
+        item_columns=(),
+        left_out=left_out,
+    )
 
 
 def _rows(pairs: pd.DataFrame) -> pd.DataFrame:

@@ -100,7 +100,7 @@ def _statement_chart(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     spec = panels(
         layers, cells, title, theme, lines, name_groups=len(set(cells["group"])) > 1, once=left_out
     )
-    return (Chart(title, spec, words, cells, tab=table.tab),)
+    return (Chart(title, spec, words, cells, tab=table.tab, left_out=left_out),)
 
 
 def form_agreement_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
@@ -190,4 +190,4 @@ def _rater_pairs(table: ResultTable, theme: Theme) -> tuple[Chart, ...]:
     several = len(set(cells["group"])) > 1
     title = "Kappa of every two raters"
     spec = panels(layers, cells, title, theme, lines, name_groups=several, once=left_out)
-    return (Chart(title, spec, words, cells, tab=table.tab, item_columns=()),)
+    return (Chart(title, spec, words, cells, tab=table.tab, item_columns=(), left_out=left_out),)

@@ -105,7 +105,7 @@ def _curves(table: ResultTable, theme: Theme) -> Chart:
         qualities=list(dict.fromkeys(points["quality"])),
     )
     spec = panels(layers, points, title, theme, _lines, across=across, once=left_out)
-    return Chart(title, spec, words, points, across, item_columns=())
+    return Chart(title, spec, words, points, across, item_columns=(), left_out=left_out)
 
 
 def _curve_layers(

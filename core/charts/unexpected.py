@@ -95,7 +95,7 @@ def stacked_bars(
             width="container",
             title=heading(title, theme, [*lines, left_out.strip()]),
         )
-    return Chart(title, spec, words + left_out, data, 1, item_columns, tab)
+    return Chart(title, spec, words + left_out, data, 1, item_columns, tab, left_out=left_out)
 
 
 def _placed(table: pd.DataFrame, kinds: Sequence[str], theme: Theme) -> pd.DataFrame:

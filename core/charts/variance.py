@@ -101,7 +101,7 @@ def _share_chart(table: ResultTable, coefficients: ResultTable | None, theme: Th
     spec = panels(
         partial(_bars, share=share, theme=theme), rows, title, theme, lines, once=left_out
     )
-    return Chart(title, spec, words, rows)
+    return Chart(title, spec, words, rows, left_out=left_out)
 
 
 def _bars(table: pd.DataFrame, share: str, theme: Theme) -> Any:
@@ -170,7 +170,7 @@ def _decision_chart(table: ResultTable, target: float, theme: Theme) -> Chart:
     across = panels_across(long)
     layers = partial(_curves, target=target, theme=theme)
     spec = panels(layers, long, title, theme, lines, across=across, name_groups=True, once=left_out)
-    return Chart(title, spec, words, long, across, (), tab="D-study")
+    return Chart(title, spec, words, long, across, (), tab="D-study", left_out=left_out)
 
 
 def _curves(table: pd.DataFrame, target: float, theme: Theme) -> Any:

@@ -256,7 +256,7 @@ def _curves(frame: pd.DataFrame, axis: _NumberAxis, theme: Theme) -> Chart:
         across=panels_across(rows),
         once=left_out,
     )
-    return Chart(title, spec, words, rows, panels_across(rows), (), tab="Groups")
+    return Chart(title, spec, words, rows, panels_across(rows), (), tab="Groups", left_out=left_out)
 
 
 def _changes(rows: pd.DataFrame) -> str:
@@ -345,7 +345,9 @@ def _top_chart(table: ResultTable, theme: Theme) -> Chart:
     title = f"Top {n_places} words"
     lines = ["Each word with its rank."] if long["rank"].notna().any() else []
     spec = panels(partial(_top_layers, theme=theme), long, title, theme, lines, once=left_out)
-    return Chart(title, spec, words, long.drop(columns="text"), 1, (), tab="Top words")
+    return Chart(
+        title, spec, words, long.drop(columns="text"), 1, (), tab="Top words", left_out=left_out
+    )
 
 
 def _top_layers(rows: pd.DataFrame, *, theme: Theme) -> Any:

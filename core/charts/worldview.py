@@ -105,7 +105,7 @@ def _domain_chart(table: ResultTable, theme: Theme) -> Chart:
     )
     dots = rows.drop(columns="weak").assign(item=rows["item"].map(marked))
     spec = stacked([*parts, *dot_chart(dots, plot, theme).panels])
-    return Chart("Stance on domains", spec, words, rows, 1, ())
+    return Chart("Stance on domains", spec, words, rows, 1, (), left_out=left_out)
 
 
 def _extremes(frame: pd.DataFrame) -> str:

@@ -10,6 +10,7 @@ from core import progress
 from core.commands.shared import Command, argument, read, readable, show_share, write
 from core.errors import FileError
 from core.workflow.answers import imports, mappings
+from core.workflow.answers.answer_files import CHECKED
 from core.workflow.packages import reading
 from core.workflow.workspace import Workspace
 
@@ -116,7 +117,7 @@ def _import(workspace: Workspace, parsed: argparse.Namespace) -> None:
 def _show_progress(done: int, total: int, what: str) -> None:
     """Checking takes about a third of the time."""
     share = done / total if total else 1.0
-    show_share(share / 3 if what == "rows checked" else 1 / 3 + share * 2 / 3)
+    show_share(share / 3 if what == CHECKED else 1 / 3 + share * 2 / 3)
 
 
 def _interrupted(workspace: Workspace, file: Path) -> tuple[str, str]:

@@ -21,7 +21,6 @@ from core.workflow.workspace import Workspace
 
 def command() -> Command:
     """The command with its actions."""
-    usual = WordChoices()
     one = argument("what", nargs="+", metavar="FILE")
     tables = (
         argument("what", nargs="+", metavar="FILE", help="one file, or a file of each annotator"),
@@ -69,74 +68,79 @@ def command() -> Command:
             ),
             Action("loadings", "bring in loadings of items on domains", tables),
             Action("positions", "bring in positions of parties on items", tables),
-            Action(
-                "words",
-                "make a bank of the most frequent nouns and verbs of texts",
-                (
-                    argument(
-                        "files",
-                        type=Path,
-                        nargs="+",
-                        help="plain text (.txt), JSON Lines, JSON, CSV or Parquet; .gz",
-                    ),
-                    argument(
-                        "--language",
-                        required=True,
-                        metavar="CODE",
-                        help=f"of the texts, one of: {', '.join(LANGUAGES)}",
-                    ),
-                    argument("--column", default="", help="column of the texts (default: a guess)"),
-                    argument(
-                        "--top",
-                        type=int,
-                        default=usual.top,
-                        metavar="N",
-                        help="the most words (default: %(default)s)",
-                    ),
-                    argument(
-                        "--genres",
-                        default=",".join(usual.genres),
-                        help="parts of speech, comma-separated (default: %(default)s)",
-                    ),
-                    argument(
-                        "--least-count",
-                        type=int,
-                        default=usual.least_count,
-                        metavar="N",
-                        help="the lowest count of a word (default: %(default)s)",
-                    ),
-                    argument(
-                        "--least-length",
-                        type=int,
-                        default=usual.least_length,
-                        metavar="N",
-                        help="the letters of the shortest word (default: %(default)s)",
-                    ),
-                    argument(
-                        "--leave-out",
-                        type=Path,
-                        metavar="FILE",
-                        help="base forms to leave out, separated by blanks, commas or line breaks",
-                    ),
-                    argument(
-                        "--both-genres",
-                        action="store_true",
-                        help="a word that is noun and verb stands twice, not once",
-                    ),
-                    argument(
-                        "--unknown-words",
-                        action="store_true",
-                        help="also words that the dictionary of the tagger does not have",
-                    ),
-                    argument(
-                        "--title",
-                        default="",
-                        help="of the bank (default: made from the file names)",
-                    ),
-                    argument("--code", default="", help="save the bank under this code"),
-                    argument("--out", type=Path, help="write the bank as a CSV file"),
-                ),
+            _words_action(),
+        ),
+    )
+
+
+def _words_action() -> Action:
+    usual = WordChoices()
+    return Action(
+        "words",
+        "make a bank of the most frequent nouns and verbs of texts",
+        (
+            argument(
+                "files",
+                type=Path,
+                nargs="+",
+                help="plain text (.txt), JSON Lines, JSON, CSV or Parquet; .gz",
             ),
+            argument(
+                "--language",
+                required=True,
+                metavar="CODE",
+                help=f"of the texts, one of: {', '.join(LANGUAGES)}",
+            ),
+            argument("--column", default="", help="column of the texts (default: a guess)"),
+            argument(
+                "--top",
+                type=int,
+                default=usual.top,
+                metavar="N",
+                help="the most words (default: %(default)s)",
+            ),
+            argument(
+                "--genres",
+                default=",".join(usual.genres),
+                help="parts of speech, comma-separated (default: %(default)s)",
+            ),
+            argument(
+                "--least-count",
+                type=int,
+                default=usual.least_count,
+                metavar="N",
+                help="the lowest count of a word (default: %(default)s)",
+            ),
+            argument(
+                "--least-length",
+                type=int,
+                default=usual.least_length,
+                metavar="N",
+                help="the letters of the shortest word (default: %(default)s)",
+            ),
+            argument(
+                "--leave-out",
+                type=Path,
+                metavar="FILE",
+                help="base forms to leave out, separated by blanks, commas or line breaks",
+            ),
+            argument(
+                "--both-genres",
+                action="store_true",
+                help="a word that is noun and verb stands twice, not once",
+            ),
+            argument(
+                "--unknown-words",
+                action="store_true",
+                help="also words that the dictionary of the tagger does not have",
+            ),
+            argument(
+                "--title",
+                default="",
+                help="of the bank (default: made from the file names)",
+            ),
+            argument("--code", default="", help="save the bank under this code"),
+            argument("--out", type=Path, help="write the bank as a CSV file"),
         ),
     )
 

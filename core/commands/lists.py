@@ -1,4 +1,4 @@
-"""The command `list`: studies, banks, analyses, what they do with factors, or published tables."""
+"""The command `list`: studies, banks, analyses and their factors, or published tables."""
 
 from __future__ import annotations
 
@@ -18,14 +18,20 @@ def command() -> Command:
                 "what",
                 nargs="?",
                 default="studies",
-                choices=("studies", "banks", "analyses", "factors", "published"),
+                choices=("studies", "put-away", "banks", "analyses", "factors", "published"),
             ),
         ),
     )
 
 
 def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    what = {"analyses": _analyses, "factors": _factors, "published": _published, "banks": _banks}
+    what = {
+        "put-away": _put_away,
+        "analyses": _analyses,
+        "factors": _factors,
+        "published": _published,
+        "banks": _banks,
+    }
     what.get(parsed.what, _studies)(workspace)
 
 
@@ -79,3 +85,10 @@ def _studies(workspace: Workspace) -> None:
         usable = usable_words(study.n_usable, study.n_asked)
         replied = f"{study.n_responses:,} of {study.n_trials:,} replied"
         print(f"{study.code}\t{replied}, {usable}\t{study.instrument}")
+
+
+def _put_away(workspace: Workspace) -> None:
+    from core.workflow import shelf
+
+    for study in shelf.put_away(workspace):
+        print(f"{study.code}\t{study.name}\t{study.place}")

@@ -1,4 +1,4 @@
-"""The commands on studies: init, plan, plan-opposing, amend, run, sample, attach, export, log."""
+"""The commands on studies, from `init` and `plan` to `export`, `log` and `shelve`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
+from core import progress
 from core.commands.shared import Command, argument, read, write
 from core.domain.numbers import count_text
 from core.errors import FileError, UserError
-from core.workflow import sample, study_log
-from core.workflow.answers import bank_attachment, browsing, exports
+from core.workflow import sample, shelf, study_log
+from core.workflow.answers import bank_attachment, browsing, exports, wide
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.respondents.service_settings import PARAMETERS
@@ -111,6 +113,11 @@ def export_command() -> Command:
         (
             argument("study"),
             argument("directory", type=Path),
+            argument(
+                "--wide",
+                choices=get_args(wide.WideFormat),
+                help="also scores and answers with a row for each administration, in this format",
+            ),
         ),
     )
 
@@ -121,9 +128,23 @@ def log_command() -> Command:
     return Command(_log, (argument("study"), out))
 
 
+def shelve_command() -> Command:
+    """The command that renames a study, puts it away, or brings it back."""
+    return Command(
+        _shelve,
+        (
+            argument("study"),
+            argument("--name", help="what lists show; '' for the name that it was made with"),
+            argument(
+                "--place", choices=get_args(shelf.Place), help="deleted: in no list, but kept"
+            ),
+        ),
+    )
+
+
 def sample_command() -> Command:
-    """The command that runs the sample study."""
-    return Command(_sample, (argument("kind", choices=("simulated", "local")),))
+    """The command that runs one sample study, or loads those of the tour."""
+    return Command(_sample, (argument("kind", choices=("tour", "simulated", "local")),))
 
 
 def _init(workspace: Workspace, _: argparse.Namespace) -> None:
@@ -186,6 +207,16 @@ def _run(workspace: Workspace, parsed: argparse.Namespace) -> None:
 
 
 def _sample(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.kind == "tour":
+        from core.workflow import tour  # loads the packages of statistics
+
+        def report(done: int, total: int, unit: str) -> None:
+            print(f"\r{done} of {total} {unit}", end="", file=sys.stderr)
+
+        with progress.watch(report):
+            codes = tour.load(workspace)
+        print(f"\nThe sample studies are on file: {', '.join(codes)}.")
+        return
     _finish(workspace, sample.start_sample(workspace, parsed.kind))
 
 
@@ -277,6 +308,15 @@ def _log(workspace: Workspace, parsed: argparse.Namespace) -> None:
     write(parsed.out, study_log.as_csv(workspace, parsed.study))
 
 
+def _shelve(workspace: Workspace, parsed: argparse.Namespace) -> None:
+    if parsed.name is not None:
+        shelf.rename(workspace, parsed.study, parsed.name)
+    if parsed.place is not None:
+        shelf.move(workspace, parsed.study, parsed.place)
+    record = studies.load(workspace, parsed.study)
+    print(f"{record.code}\t{record.name}\t{record.place}")
+
+
 def _export(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    for file in exports.export_study(workspace, parsed.study, parsed.directory):
+    for file in exports.export_study(workspace, parsed.study, parsed.directory, parsed.wide):
         print(file)

@@ -75,7 +75,7 @@ INVERTED_FORMS = frozenset({"negation", "opposite"})
 
 Midpoint = Literal["coin", "half", "drop"]
 MIDPOINTS: Mapping[Midpoint, str] = {
-    "coin": "a seeded coin: 0 or 1, each half of the time",
+    "coin": "0 or 1 by chance, each half of the time (drawn with the seed)",
     "half": "0.5",
     "drop": "left out",
 }
@@ -400,12 +400,18 @@ class Problem:
     """A fault of an instrument and its place. `blocks`: no study can use the instrument so.
 
     Many items have faults of the same `kind`, which are shown together; the others stand alone.
+    `item` is the code of the item that has the fault.
     """
 
     where: str
     what: str
     blocks: bool = True
     kind: ProblemKind = ""
+    item: str = ""
+
+
+def _item_problem(code: str, what: str, *, blocks: bool = False, kind: ProblemKind = "") -> Problem:
+    return Problem(f"Item {code}", what, blocks, kind, code)
 
 
 def problems(instrument: Instrument) -> tuple[Problem, ...]:
@@ -436,17 +442,18 @@ def _code_problems(instrument: Instrument) -> Iterator[Problem]:
                 kind="no code",
             )
         elif count > 1:
-            yield Problem(f"Item {code}", f"the code is used {count} times", kind="code used twice")
+            what = f"the code is used {count} times"
+            yield _item_problem(code, what, blocks=True, kind="code used twice")
         if any(mark in code.strip() for mark in "\t\r\n"):
             what = "the code holds a tab or line break, as if several cells were pasted into it"
-            yield Problem(f"Item {' '.join(code.split())}", what)
+            yield Problem(f"Item {' '.join(code.split())}", what, item=code)
 
 
 def _missing_texts(item: Item, languages: tuple[str, ...]) -> Iterator[Problem]:
     for language in languages:
         if not any(w.text.strip() for w in item.wordings if w.language == language):
             what = f"has no text in '{language}'"
-            yield Problem(f"Item {item.code}", what, blocks=False, kind="no text")
+            yield _item_problem(item.code, what, kind="no text")
 
 
 def _placeholder_problems(item: Item) -> Iterator[Problem]:
@@ -458,12 +465,8 @@ def _placeholder_problems(item: Item) -> Iterator[Problem]:
             continue
         for wording in without:
             form = "" if wording.form == ORIGINAL else f", form '{wording.form}'"
-            yield Problem(
-                f"Item {item.code}",
-                f"its text in '{wording.language}'{form} does not name {placeholder}",
-                blocks=False,
-                kind="no placeholder",
-            )
+            what = f"its text in '{wording.language}'{form} does not name {placeholder}"
+            yield _item_problem(item.code, what, kind="no placeholder")
 
 
 def _pair_problems(instrument: Instrument) -> Iterator[Problem]:
@@ -473,10 +476,10 @@ def _pair_problems(instrument: Instrument) -> Iterator[Problem]:
             continue
         if other == code or other not in partner:
             what = f"its partner '{other}' is no other item"
-            yield Problem(f"Item {code}", what, blocks=False, kind="no partner")
+            yield _item_problem(code, what, kind="no partner")
         elif partner[other] != code:
             what = f"names '{other}' as its partner, which does not name it back"
-            yield Problem(f"Item {code}", what, blocks=False, kind="not mutual")
+            yield _item_problem(code, what, kind="not mutual")
 
 
 def _duplicate_texts(instrument: Instrument) -> Iterator[Problem]:
@@ -488,7 +491,7 @@ def _duplicate_texts(instrument: Instrument) -> Iterator[Problem]:
             holder = first.setdefault((w.language, w.form, w.mood, text), item.code)
             if text and holder != item.code:
                 what = f"has the same text in '{w.language}' as item {holder}"
-                yield Problem(f"Item {item.code}", what, blocks=False, kind="same text")
+                yield _item_problem(item.code, what, kind="same text")
 
 
 def _subscale_problems(instrument: Instrument) -> Iterator[Problem]:
@@ -496,9 +499,7 @@ def _subscale_problems(instrument: Instrument) -> Iterator[Problem]:
     if len(instrument.subscales()) > 1:
         for item in instrument.items:
             if not item.subscale.strip():
-                yield Problem(
-                    f"Item {item.code}", "belongs to no subscale", blocks=False, kind="no subscale"
-                )
+                yield _item_problem(item.code, "belongs to no subscale", kind="no subscale")
 
 
 def attribute_problems(instrument: Instrument) -> Iterator[Problem]:

@@ -12,11 +12,25 @@ from functools import partial
 from typing import Literal, Self
 
 Kind = Literal[
-    "", "undefined", "keying", "identical", "left out", "no fit", "same model", "interval"
+    "",
+    "undefined",
+    "not collected",
+    "keying",
+    "identical",
+    "left out",
+    "no fit",
+    "same model",
+    "unit changed",
+    "interval",
 ]
-"""What a note says: why a number is undefined, that items may be keyed wrongly, that two scores are
-the same numbers, that rows are left out, why a model has no indices of fit, that two models cannot
-be told apart, what is wrong with an interval."""
+"""What a note says: why a number is undefined, that answers were not collected, that items may be
+keyed wrongly, that two scores are the same numbers, that rows are left out, why a model has no
+indices of fit, that two models cannot be told apart, that a model was fitted in another unit, what
+is wrong with an interval."""
+
+
+SEE_NOTES = "; see the notes."
+"""The end of a remark that leaves the reason to the notes on its row."""
 
 
 class Place(str):

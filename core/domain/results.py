@@ -32,7 +32,7 @@ class Column:
 
     `help` is the tooltip: the meaning of the statistic, its formula in words, and its reference.
     `bounds` judge its numbers, which are therefore shown on their own side of each. `of` names the
-    estimate that an end or a p belongs to.
+    estimate that an end or a p belongs to, or the column whose change between two results it shows.
     """
 
     name: str
@@ -107,7 +107,7 @@ class AnalysisResult:
     item, which a page shows beside its code. `unit` names a row of the analysis; `n_used`,
     `n_left_out` and `n_missing` count scores and add up to the planned ones; `n_left_out` are
     usable scores that the rule for missing answers leaves out. `scope` says what every number is
-    averaged or counted over.
+    averaged or counted over. `choices` are options, by name, that its sentences and charts ask for.
     """
 
     tables: tuple[ResultTable, ...]
@@ -120,6 +120,7 @@ class AnalysisResult:
     cautions: tuple[str, ...] = ()
     item_texts: Mapping[str, str] = field(default_factory=dict)
     scope: str = ""
+    choices: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def all_notes(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 import pandas as pd
@@ -114,6 +115,19 @@ def estimate(
 def factor_columns(by: Sequence[str]) -> tuple[Column, ...]:
     """The factors that results are set side by side by, each once, which lead a table."""
     return tuple(group(name, grouping_title(name)) for name in dict.fromkeys(by))
+
+
+def common_title(first: Column, second: Column) -> str:
+    """The title of two columns together: what theirs share, else that of the first."""
+    title, other = first.title, second.title
+    start = _common_start(title, other)
+    end = _common_start(title[len(start) :][::-1], other[len(start) :][::-1])[::-1]
+    return (start.rstrip() + end).rstrip(", ") or title
+
+
+def _common_start(text: str, other: str) -> str:
+    pairs = zip(text, other, strict=False)
+    return "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def level_text(level: float) -> str:

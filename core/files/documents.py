@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from base64 import b64encode
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -33,10 +33,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of level 1 to 3."""
+    """A heading of level 1 to 3.
+
+    `folds`: what stands under it can be opened and closed on a page; print has it open, and what
+    stands before the first of them on a page of its own.
+    """
 
     text: str
     level: int = 1
+    folds: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)
@@ -138,9 +143,15 @@ pre {{ white-space: pre-wrap; overflow-wrap: anywhere; border-left: 3px solid #7
 figure, .table {{ margin: 1.4em 0; }} figure p {{ margin: .2em 0; }}
 .table {{ overflow-x: auto; }}
 img {{ max-width: 100%; height: auto; }}
+summary {{ cursor: pointer; margin: .6em 0; }}
+summary h2, summary h3 {{ display: inline; margin: 0; }}
+details details {{ margin-left: 1rem; }}
 .references p {{ padding-left: 2em; text-indent: -2em; }}
 @page {{ margin: 2.2cm; }}
 @media print {{
+  details::details-content {{ content-visibility: visible; block-size: auto; }}
+  nav + details {{ break-before: page; }}
+  summary {{ list-style: none; }} details details {{ margin-left: 0; }}
   body {{ max-width: none; margin: 0; padding: 0; font-size: 10pt; }} nav {{ display: none; }}
   figure, tr, img {{ break-inside: avoid; }} thead {{ display: table-header-group; }}
   .table {{ overflow: visible; }} .table, .table * {{ font-size: 8.5pt !important; }}
@@ -163,9 +174,41 @@ def html_document(document: Document) -> bytes:
         title=html_text(document.title),
         authors=html_text(", ".join(document.authors)),
         header=html_header(document),
-        body=_contents(document) + html_blocks(document.blocks),
+        body=_html_body(document),
     )
     return page.encode("utf-8")
+
+
+def _html_body(document: Document) -> str:
+    """The first page, the contents, and all else under headings that open and close."""
+    blocks, contents = document.blocks, _contents(document)
+    start = _after_first_page(document)
+    number = sum(isinstance(block, Heading) for block in blocks[:start])
+    parts, open_levels = [html_blocks(blocks[:start]), contents], list[int]()
+    for block in blocks[start:]:
+        if not isinstance(block, Heading):
+            parts.append(_HTML[type(block)](block))
+            continue
+        while open_levels and open_levels[-1] >= block.level:
+            parts.append("</details>\n")
+            open_levels.pop()
+        if block.folds:
+            tag = f"h{block.level + 1}"
+            parts.append(
+                f'<details>\n<summary><{tag} dir="auto">{html_text(block.text)}</{tag}></summary>\n'
+                f'<a id="s{number}"></a>\n'  # within: a link to it opens what it stands in
+            )
+            open_levels.append(block.level)
+        else:
+            parts.append(html_blocks([block], number))
+        number += 1
+    return "".join(parts) + "</details>\n" * len(open_levels)
+
+
+def _after_first_page(document: Document) -> int:
+    """The place of the first block that folds."""
+    blocks = document.blocks
+    return next((n for n, one in enumerate(blocks) if isinstance(one, Heading) and one.folds), 0)
 
 
 def html_header(document: Document) -> str:
@@ -282,6 +325,8 @@ def _scale(width: float, height: float) -> float:
 
 def word_report(document: Document) -> bytes:
     """The document as Word, with its headings, captions and alternative texts as such."""
+    from docx.enum.text import WD_BREAK
+
     word = empty_document()
     _set_properties(word, document)
     _set_styles(word)
@@ -292,8 +337,10 @@ def word_report(document: Document) -> bytes:
     word.add_paragraph(printable(document.title), style="Title")
     for text in (document.byline, document.about):
         word.add_paragraph(printable(text))
-    sideways = False
+    sideways, start = False, _after_first_page(document)
     for place, block in enumerate(document.blocks):
+        if place and place == start:
+            word.paragraphs[-1].add_run().add_break(WD_BREAK.PAGE)
         wide = _stands_wide(document.blocks[place:])
         if wide != sideways:
             _turn(word, wide=wide)

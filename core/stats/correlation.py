@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Literal
 
@@ -173,10 +173,14 @@ def category_correlation(first: Floats, second: Floats, *, level: float = 0.95) 
 
     Notes
     -----
-    Wilson's interval from -1 to 1 with the variance of the jackknife, n - 1 / n times the sum of
-    squares of r without one row each, and the quantile of t (`bounded_intervals`): of 8 to 200 rows
-    it covers 86 to 99 %. Rows of the same values leave the same r, so each cell of the cross table
-    is left out once. Checked against leaving out each row.
+    Fisher's z with the quantile of t and the larger of two standard errors: that of `correlation`,
+    and that of the jackknife; where r is 1 or -1, or no row changes it, Wilson's interval from -1
+    to 1 (`bounded_intervals`). The variance of the jackknife is n - 1 / n times the sum of squares
+    of r without one row each; that of z divides it by the square of 1 - r². Of 8 to 60 rows, values
+    that are alike often and a correlation of .2 to .6 it covers 90 to 99 %, of .9 with 40 or 60
+    rows 86 to 97 %; of unrelated scores with mostly one value 97 % and more, where the jackknife
+    alone covers 22 to 61 % (simulated). Rows of the same values leave the same r, so each cell of
+    the cross table is left out once. Checked against leaving out each row.
 
     Examples
     --------
@@ -205,12 +209,18 @@ def category_correlation(first: Floats, second: Floats, *, level: float = 0.95) 
     if (share := float(counts[known].sum()) / n) > 0.5:
         apart = left[known] - np.average(left[known], weights=counts[known])
         variance = float(counts[known] @ apart**2) * (n - 1) / n / share
-    low, high = (
-        float(end[0])
-        for end in bounded_intervals(
-            np.array([result.r]), np.array([variance]), np.array([n]), level, (-1.0, 1.0)
+    if variance > ROUNDING and abs(result.r) < 1 - ROUNDING:
+        z = math.atanh(result.r)
+        error = math.sqrt(max(variance / (1 - result.r**2) ** 2, (1 + result.r**2 / 2) / (n - 3)))
+        half_width = float(student.ppf((1 + level) / 2, n - 1)) * error
+        low, high = math.tanh(z - half_width), math.tanh(z + half_width)
+    else:
+        low, high = (
+            float(end[0])
+            for end in bounded_intervals(
+                np.array([result.r]), np.array([variance]), np.array([n]), level, (-1.0, 1.0)
+            )
         )
-    )
     alike = ("No interval: the rows are too much alike.",) if math.isnan(low) else ()
     return replace(result, low=low, high=high, problems=alike)
 
@@ -264,6 +274,65 @@ def resampled_r_intervals(
     drawn = np.where(np.abs(resampled) < 1 - ROUNDING, drawn, np.nan)
     ends = unit_intervals(np.where(np.isfinite(z), z, np.nan), drawn, n_units, level, None)
     return replace(ends, low=np.tanh(ends.low), high=np.tanh(ends.high))
+
+
+FEWEST_FOR_R = 5
+"""Rows under which a correlation of values that may be skewed has no interval."""
+
+
+def larger_error_intervals(
+    r: Floats,
+    resampled: Floats,
+    n_units: int | Integers,
+    level: float,
+    kind: CorrelationMethod = "pearson",
+) -> ResampledIntervals:
+    """Intervals of correlations by Fisher's z with the larger of two errors.
+
+    Parameters
+    ----------
+    r : (cells,) array
+        The correlations.
+    resampled : (resamples, cells) array
+        The same in resamples of whole units; NaN for none.
+    n_units : int or (cells,) array
+        Units that are drawn, such as items, or pairs of items.
+    level : float in (0, 1)
+        Coverage of the intervals.
+    kind : "pearson" or "spearman"
+        What the correlations are.
+
+    Returns
+    -------
+    The ends for each cell: NaN with fewer than `FEWEST_FOR_R` units, where r is 1 or -1, or where
+    half of the resamples or more have no correlation.
+
+    Notes
+    -----
+    The error of z is that of normal values, of `fisher_interval`, or that over resamples
+    (`resampled_r_intervals`), whichever is larger. Of means of 5 to 30 items that are even, at both
+    ends, or nearly all at one end it covers 93 to 97 %, where Fisher's covers 89 to 95 % and that
+    of resamples 87 to 97 % (simulated; docs/coverage.md).
+
+    Examples
+    --------
+    Errors of .1 over resamples of 28 rows are smaller than 1 / √25: the ends are Fisher's.
+
+    >>> drawn = np.tanh(np.arctanh(0.5) + np.array([[0.1], [-0.1]]))
+    >>> ends = larger_error_intervals(np.array([0.5]), drawn, 28, 0.95)
+    >>> ends.low.round(4).tolist(), ends.high.round(4).tolist()
+    ([0.156], [0.7358])
+    """
+    ends = resampled_r_intervals(r, resampled, n_units, level)
+    n = np.broadcast_to(np.asarray(n_units, dtype=np.float64), np.shape(r))
+    enough = np.isfinite(ends.low) & (n >= FEWEST_FOR_R)
+    n = np.where(enough, n, np.nan)
+    z = np.arctanh(np.where(enough, r, np.nan))
+    quantile = NormalDist().inv_cdf((1 + level) / 2)
+    of_resamples = (np.arctanh(ends.high) - z) * quantile / student.ppf((1 + level) / 2, n - 1)
+    spread = 1 + r * r / 2 if kind == "spearman" else 1.0
+    half_width = np.maximum(of_resamples, quantile * np.sqrt(spread / (n - 3)))
+    return replace(ends, low=np.tanh(z - half_width), high=np.tanh(z + half_width))
 
 
 def fisher_interval(
@@ -582,9 +651,8 @@ def correlation_difference(
         )
         return replace(undefined, problems=(reason,))
     if any(is_constant(score) for score in complete.T):
-        return replace(
-            undefined, problems=(undefined_note("Undefined: a score is the same in every row."),)
-        )
+        reason = undefined_note("Undefined: a score is the same in every row.")
+        return replace(undefined, problems=(reason,))
     scores = np.apply_along_axis(rankdata, 0, complete) if kind == "spearman" else complete
     matrix = np.corrcoef(scores, rowvar=False)
     r = {
@@ -675,7 +743,8 @@ class TraitMatrix:
 
     `r`, `low`, `high`, `p` are NaN where undefined, `n` counts the rows of each pair. The diagonal
     of `r` is 1 where the score varies; its interval and p are NaN. `corrected` holds correlations
-    corrected for unreliability, NaN where a reliability is not given or not positive.
+    corrected for unreliability, NaN where a reliability is not given or not positive. `of_pairs`
+    has the problems of each pair of scores, by their numbers.
     """
 
     names: tuple[str, ...]
@@ -686,6 +755,7 @@ class TraitMatrix:
     n: Floats
     corrected: Floats
     problems: tuple[str, ...] = ()
+    of_pairs: Mapping[tuple[int, int], tuple[str, ...]] = field(default_factory=dict)
 
 
 def trait_matrix(
@@ -744,6 +814,7 @@ def trait_matrix(
     r, low, high, p, corrected = (np.full((size, size), np.nan) for _ in range(5))
     present = np.isfinite(table).astype(np.float64)
     problems = [] if size > 1 else [f"A correlation takes two scores, and there is {size}."]
+    of_pairs: dict[tuple[int, int], tuple[str, ...]] = {}
     for first in range(size):
         score = table[np.isfinite(table[:, first]), first]
         r[first, first] = 1.0 if len(score) > 1 and not is_constant(score) else math.nan
@@ -761,6 +832,7 @@ def trait_matrix(
                 low[position], high[position] = ends
             of_pair = f"{names[first]} with {names[second]}"
             problems += [about(of_pair, text) for text in cell.problems]
+            of_pairs[first, second] = cell.problems
     return TraitMatrix(
-        tuple(names), r, low, high, p, present.T @ present, corrected, tuple(problems)
+        tuple(names), r, low, high, p, present.T @ present, corrected, tuple(problems), of_pairs
     )

@@ -133,35 +133,47 @@ def repeated_measures(scores: Floats, *, level: float = 0.95) -> RepeatedMeasure
         noncentrality / (noncentrality + df1 + df2 + 1)
         for noncentrality in noncentral_f_interval(statistic, df1, df2, level)
     )
-    beside = (units + errors) / errors
-    ends = [share / (share + (1 - share) * beside) for share in (low, high)]
-    total, above = effect + units + errors, effect - errors / (n - 1)  # above what chance adds
+    partial, generalized = _shares_between((effect, units, errors), n, (low, high), level)
     return RepeatedMeasures(
         f=statistic,
         df1=df1,
         df2=df2,
         p=float(f.sf(statistic, df1, df2)),
         epsilon=epsilon,
-        partial=ShareBetween(
-            effect / (effect + errors),
-            low,
-            high,
-            level,
-            by_chance=1 / n,
-            corrected=above / (effect + errors),
-        ),
-        generalized=ShareBetween(
-            effect / total,
-            ends[0],
-            ends[1],
-            level,
-            by_chance=(effect + errors) / n / total,
-            corrected=above / total,
-        ),
+        partial=partial,
+        generalized=generalized,
         n=n,
         n_left_out=left_out,
         problems=(MORE_ALIKE,) if math.isnan(high) else (),
     )
+
+
+def _shares_between(
+    squares: tuple[float, float, float], n: int, interval: tuple[float, float], level: float
+) -> tuple[ShareBetween, ShareBetween]:
+    """Partial and generalized eta squared, of sums of squares of effect, units and errors."""
+    effect, units, errors = squares
+    low, high = interval
+    beside = (units + errors) / errors
+    ends = [share / (share + (1 - share) * beside) for share in (low, high)]
+    total, above = effect + units + errors, effect - errors / (n - 1)  # above what chance adds
+    partial = ShareBetween(
+        effect / (effect + errors),
+        low,
+        high,
+        level,
+        by_chance=1 / n,
+        corrected=above / (effect + errors),
+    )
+    generalized = ShareBetween(
+        effect / total,
+        ends[0],
+        ends[1],
+        level,
+        by_chance=(effect + errors) / n / total,
+        corrected=above / total,
+    )
+    return partial, generalized
 
 
 def _undefined(n: int, n_left_out: int, level: float, problem: str) -> RepeatedMeasures:

@@ -18,6 +18,7 @@ from core.stats.inputs import Floats, Integers, check_level
 
 _CELLS_AT_ONCE = 2_000_000
 _ALIKE = 1e-9
+_ROUNDED = 1e-12  # the share of squares below which their difference is rounding
 """Units vary no more than this share of the way from bound to bound where they are all alike."""
 
 
@@ -343,6 +344,80 @@ def unit_intervals(
     return ResampledIntervals(
         np.where(enough, low, np.nan), np.where(enough, high, np.nan), n_undefined
     )
+
+
+def studentized_ratio_intervals(
+    above: Floats, below: Floats, bootstrap: Bootstrap, level: float, bounds: Bounds
+) -> ResampledIntervals:
+    """Intervals of ratios of two totals over units that hold where units are few and skewed.
+
+    Parameters
+    ----------
+    above, below : (units, cells) array
+        What each unit adds to the numerator and to the denominator of each cell, the latter not
+        negative; a unit that adds nothing below belongs to no ratio.
+    bootstrap : Bootstrap
+        How many resamples, and the seed.
+    level : float
+        Such as 0.95.
+    bounds : (lowest, highest)
+        What a ratio can be.
+
+    Returns
+    -------
+    The ends for each cell: NaN with fewer than two units. Where units are so much alike that more
+    resamples than a tail has none but equal ones, and no error, those of `unit_intervals`.
+
+    Notes
+    -----
+    The bootstrap-t of Efron (1982) doi:10.1137/1.9781611970319: quantiles of (ratio of a resample -
+    ratio) / its own standard error, which is that of a ratio estimate, in place of those of t.
+    Of 10 units of which a few weigh most it covers 92 to 97 %, where t and Wilson's interval cover
+    89 to 94 % (simulated; docs/coverage.md). A resample without an error is as far away as can be,
+    so that the ends of few different units would come out too near.
+
+    Examples
+    --------
+    Skewed units: the far end is farther away than the near one.
+
+    >>> above, below = np.array([[0.0], [0.0], [1.0], [0.0], [4.0], [1.0]]), np.ones((6, 1))
+    >>> ends = studentized_ratio_intervals(above, below, Bootstrap(2000), 0.95, (-9.0, 9.0))
+    >>> bool(ends.high[0] - 1 > 1 - ends.low[0])
+    True
+    """
+    check_level(level)
+    if above.shape != below.shape:
+        raise ValueError(f"{above.shape} numerators and {below.shape} denominators")
+    used = (below > 0) * 1.0
+    parts = np.hstack([above * used, below, above**2 * used, above * below, below**2, used])
+
+    def ratios_and_errors(totals: Floats) -> tuple[Floats, Floats]:
+        x, w, xx, xw, ww, n = np.split(totals, 6, axis=-1)
+        enough = (w > 0) & (n > 1)
+        w, n = np.where(enough, w, np.nan), np.where(enough, n, np.nan)
+        ratio = x / w
+        squares = xx - 2 * ratio * xw + ratio**2 * ww
+        squares = np.where(squares > _ROUNDED * (xx + ratio**2 * ww), squares, 0.0)
+        return ratio, np.sqrt(squares * n / (n - 1)) / w
+
+    ratio, error = ratios_and_errors(parts.sum(axis=0))
+    drawn = []
+    for totals in resampled_totals(parts, bootstrap):
+        ratios, errors = ratios_and_errors(totals)
+        distances = np.full(ratios.shape, np.nan)
+        varies = errors > _ALIKE
+        np.divide(ratios - ratio, errors, out=distances, where=varies)
+        drawn.append(distances)
+    tails = percentile_intervals(np.concatenate(drawn), level)
+    low, high = ratio - tails.high * error, ratio - tails.low * error
+    alike = bounded_intervals(ratio, error**2, parts[:, -used.shape[1] :].sum(0), level, bounds)
+    too_alike = error <= _ALIKE
+    too_alike |= tails.n_undefined > (1 - level) / 2 * bootstrap.n_resamples
+    low, high = (
+        np.where(too_alike, whole, np.clip(end, *bounds))
+        for whole, end in zip(alike, (low, high), strict=True)
+    )
+    return ResampledIntervals(low, high, tails.n_undefined)
 
 
 def bounded_intervals(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from core.domain.notes import of_kind, undefined_note
+from core.domain.notes import Note, of_kind
 from core.stats.inputs import Estimate, and_list
 
 # Ratings of coefficients, ++ to --, by bands that the user can edit.
@@ -117,7 +117,7 @@ def acceptable(rating: Grade) -> bool | None:
 TrafficLight = Literal["green", "red", "grey"]
 
 
-_NOT_COLLECTED = Estimate(math.nan, problems=(undefined_note("Not collected."),))
+_NOT_COLLECTED = Estimate(math.nan, problems=(Note("Not collected.", kind="not collected"),))
 
 
 @dataclass(frozen=True)

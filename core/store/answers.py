@@ -173,6 +173,10 @@ _ITEMS = """
 select i.code from item i join study s using (instrument_id)
 where s.study_id = ? order by i.position
 """
+_ASKED_ITEMS = """
+select code from item where item_id in (select item_id from trial where study_id = ?)
+order by position
+"""
 _EXPRESSIONS = {"study": "s.code"} | {name: sql for name, (sql, _) in _FILTERS.items()}
 _CONDITIONS = """
 select $columns from administration a join respondent p using (respondent_id)
@@ -265,9 +269,9 @@ def counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame
 def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     """The values of each factor of a study, those of factors with one value as well.
 
-    Besides the factors, and what is known of contexts, services and days: `item`, in the order of
-    the bank; `option`, the options that were chosen; and `tries`, the numbers of replies that
-    answers took.
+    Besides the factors, and what is known of contexts, services and days: `item`, all of the
+    bank in its order; `option`, the options that were chosen; and `tries`, the numbers of replies
+    that answers took.
     """
     respondents = database.rows(_RESPONDENTS, [study_id])
     factors: dict[str, list[Any]] = {
@@ -287,6 +291,11 @@ def levels(database: Database, study_id: int) -> dict[str, list[Any]]:
     factors |= {"tries": tries or [], "option": options or []}
     sorted_levels = {name: sorted(set(values)) for name, values in factors.items()}
     return sorted_levels | {"item": [row[0] for row in database.rows(_ITEMS, [study_id])]}
+
+
+def asked_items(database: Database, study_id: int) -> tuple[str, ...]:
+    """The codes of the items that a study asks, in the order of the bank."""
+    return tuple(code for (code,) in database.rows(_ASKED_ITEMS, [study_id]))
 
 
 def reading_counts(database: Database, study_id: int, by: Sequence[str]) -> pd.DataFrame:

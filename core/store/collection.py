@@ -531,9 +531,10 @@ with waiting as (
     group by 1 having bool_or(r.trial_id is null)
 )
 select count(*), count(*) / count(distinct administration_id),
-    list_distinct([min(call_id), max(call_id), any_value(call_id)])
+    list_sort(list_distinct([min(call_id), quantile_disc(call_id, .5), max(call_id)]))
 from waiting join administration a using (administration_id)
 group by a.respondent_id, a.format, a.template, a.language, a.items_per_call, a.history, items
+order by 3
 """
 
 
@@ -546,7 +547,8 @@ def token_usage(database: Database, models: Sequence[str]) -> list[CallUsage]:
 def remaining_kinds(database: Database, study_id: int) -> list[tuple[int, float, list[int]]]:
     """The calls of a study that wait for a reply, by kind.
 
-    Their number, how many of them an administration has, and some of them.
+    Their number, how many of them an administration has, and some of them: the same ones each
+    time, so that a cost said twice is one number.
     """
     rows = database.rows(_REMAINING_KINDS, {"study": study_id})
     return [(int(count), float(of_one), calls) for count, of_one, calls in rows]

@@ -177,6 +177,8 @@ _UNDO = (
         and study_id not in (select study_id from trial where study_id = $study)""",
     """delete from study_log where study_id = $study
         and study_id not in (select study_id from study)""",
+    """delete from study_shelf where study_id = $study
+        and study_id not in (select study_id from study)""",
 )
 _ITEMS = """
 select distinct i.code, i.position from trial t join item i using (item_id)

@@ -384,6 +384,20 @@ create table study_log (
 );
 """
 
+_SHELF = """
+-- How a study stands in lists; its newest row counts.
+create sequence study_shelf_number;
+create table study_shelf (
+    number bigint primary key default nextval('study_shelf_number'),
+    study_id bigint not null,
+    changed_at timestamptz not null,
+    member varchar not null,            -- '': who works alone
+    title varchar not null,             -- shown in place of the code; '': the code
+    place varchar not null check (place in ('listed', 'archived', 'deleted')),
+    what varchar not null               -- the change in words, for the log of the study
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     *FIRST_STEPS,
     ("0009_batches", _BATCHES),
@@ -399,6 +413,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0019_prompts_in_any_format", _PROMPTS_IN_ANY_FORMAT),
     ("0020_generation", _GENERATION),
     ("0021_members", _MEMBERS),
+    ("0022_shelf", _SHELF),
 )
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -27,16 +27,34 @@ from core.store.database import Database
 from core.store.plans import write_plan
 
 _ADD_STUDY = "insert into study values (?, ?, 'planned', ?, ?, ?, now())"
+_NAMED = """
+select 1 from study where code = $name or study_id in (
+    select study_id from study_shelf group by study_id having arg_max(title, number) = $name
+)
+"""
+_SHELVE = """
+insert into study_shelf (study_id, changed_at, member, title, place, what)
+values (?, now(), ?, ?, ?, ?)
+"""
 _ADD_TEMPLATE = "insert into study_template values (?, ?, ?)"
 _ADD_RECIPE = "insert into study_recipe values (?, ?, ?, ?)"
 _RECIPES = "select set_name, contexts, body from study_recipe where study_id = ? order by set_name"
-_SUMMARY = """
+_SHELF = """left join (
+    select study_id, arg_max(title, number) as title, arg_max(place, number) as place
+    from study_shelf group by study_id
+) p using (study_id)"""
+_SUMMARY = f"""
 select s.study_id, s.code, s.kind, s.design, s.plan_hash, s.frozen_at, s.instrument_id,
-    i.code, i.version
+    i.code, i.version, coalesce(p.title, ''), coalesce(p.place, 'listed')
 from study s join instrument i using (instrument_id)
+    {_SHELF}
 where s.code = coalesce(?, s.code)
 order by s.frozen_at, s.code
-"""
+"""  # noqa: S608 - all parts are constants of the program
+_NAMES = f"""
+select s.code, coalesce(p.title, '') from study s {_SHELF}
+where coalesce(p.place, 'listed') = 'listed' order by s.frozen_at, s.code
+"""  # noqa: S608 - all parts are constants of the program
 _COUNTS = """
 select study_id, t.n, coalesce(r.n, 0), coalesce(r.usable, 0), coalesce(f.n, 0) from
     (select study_id, count(*) as n from trial {of_study} group by study_id) t
@@ -95,9 +113,16 @@ where t.study_id = ? order by t.ordinal
 """
 
 
+Place = Literal["listed", "archived", "deleted"]
+"""Where a study stands: in all lists, or put away and in the lists of what is put away alone."""
+
+
 @dataclass(frozen=True)
 class FrozenStudy:
-    """What a study was frozen or imported as, without its answers."""
+    """What a study was frozen or imported as, without its answers; `title` is '' or its new name.
+
+    The code never changes, as the ids of trials are made of it.
+    """
 
     study_id: int
     code: str
@@ -108,6 +133,13 @@ class FrozenStudy:
     instrument_id: int
     instrument: str
     version: int
+    title: str
+    place: Place
+
+    @property
+    def name(self) -> str:
+        """What people read in lists."""
+        return self.title or self.code
 
 
 @dataclass(frozen=True)
@@ -173,15 +205,29 @@ def check_name(database: Database, name: str) -> None:
         raise DesignError(f"There is a study called '{name}' already.", "Type another name.")
 
 
-def is_there(database: Database, code: str) -> bool:
-    """Whether a study of that name is on file."""
-    return database.row("select 1 from study where code = ?", [code]) is not None
+def is_there(database: Database, name: str) -> bool:
+    """Whether a study is on file that had that name at first, or is shown under it."""
+    return database.row(_NAMED, {"name": name}) is not None
 
 
-def studies(database: Database) -> tuple[StudyRecord, ...]:
-    """Every study, oldest first."""
+def studies(database: Database, *, put_away: bool = False) -> tuple[StudyRecord, ...]:
+    """Every study, oldest first; those archived or deleted only with `put_away`."""
     counts = _counts(database)
-    return tuple(_record(_frozen(row), counts) for row in database.rows(_SUMMARY, [None]))
+    records = (_record(_frozen(row), counts) for row in database.rows(_SUMMARY, [None]))
+    return tuple(record for record in records if put_away or record.place == "listed")
+
+
+def names(database: Database) -> tuple[tuple[str, str], ...]:
+    """The code and the new name, if any, of each study in lists; neither designs nor counts."""
+    return tuple((code, title) for code, title in database.rows(_NAMES))
+
+
+def shelve(
+    database: Database, study: FrozenStudy, title: str, place: Place, *, member: str, what: str
+) -> None:
+    """Give a study another name or place in lists; nothing of its plan or answers changes."""
+    with database.transaction() as cursor:
+        cursor.execute(_SHELVE, [study.study_id, member, title, place, what])
 
 
 def get(database: Database, code: str) -> StudyRecord:

@@ -24,6 +24,8 @@ select max(decided_at), adjudicator,
 from adjudication where audit_id in (select audit_id from audit where study_id = $study)
 group by audit_id, adjudicator, decided_at::date
 union all
+select changed_at, member, what from study_shelf where study_id = $study
+union all
 select since, name, 'Adjudicates a sample from now on'
 from adjudicator where audit_id in (select audit_id from audit where study_id = $study)
 order by done_at desc, member, what

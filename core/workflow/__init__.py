@@ -4,7 +4,8 @@ workspace    the open database and the keys of this process
 opening      opens a database file, and fills a new one with what comes with Inkblot
 saved_inputs typed input of the pages, saved until it is used
 prompts      prompt templates, and the request of each planned call
-sample       the sample study
+sample       the short sample study
+tour         the sample studies with which every page has numbers
 next_steps   what to do next with each study
 search       finds pages, analyses and words of the glossary
 background   work in the background: started once, watched from any page, stopped when asked

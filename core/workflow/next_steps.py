@@ -20,15 +20,40 @@ from core.workflow.workspace import Workspace
 class NextStep:
     """Something to do with a study: the page where it is done, by its name in addresses.
 
-    `study` is the study to open there where it is another one.
+    `study` is the study to open there where it is another one, `analysis` that to open.
     """
 
     action: str
     page: str
     study: str = ""
+    analysis: str = ""
 
 
-_READ = NextStep("Read the item statistics", "item_statistics")
+@dataclass(frozen=True)
+class Question:
+    """What somebody wants to know of a study, and the analysis that answers it, with its page."""
+
+    words: str
+    analysis: str
+    page: str
+
+
+QUESTIONS = (
+    Question("Do the items measure the same thing?", "internal_consistency", "reliability"),
+    Question("Which items are weak?", "item_statistics", "item_statistics"),
+    Question("Are the factors those that I expect?", "cfa", "factors"),
+    Question("Can I trust the scale as a whole?", "validation_report", "validation_report"),
+    Question("Do groups of people or models differ?", "group_comparison", "validity"),
+    Question("Is an item unfair to a group?", "dif", "comparability"),
+    Question("Do the answers depend on the language?", "cross_language", "languages"),
+    Question("Do they depend on the wording?", "generalizability", "reliability"),
+    Question("Do they depend on the answer format?", "referential_consistency", "consistency"),
+    Question("Is the answer the same when asked again?", "random_consistency", "consistency"),
+    Question("Which opinions does a model hold?", "opinions", "opinions"),
+    Question("Does it prefer one brand or party?", "preference", "bias"),
+)
+
+
 _AUDIT = NextStep("Audit the replies", "audit")
 
 
@@ -44,6 +69,27 @@ def unfinished_imports(workspace: Workspace) -> dict[str, str]:
     return {left.study: left.words for left in imports.unfinished_imports(workspace.database)}
 
 
+def _read(workspace: Workspace, study: StudyRecord) -> NextStep:
+    """The page that answers what a study of this kind asks."""
+    bank = studies.frozen_bank(workspace, study.code)
+    design = study.design if study.kind == "planned" else None
+    if bank.kind == "words":
+        return NextStep("See which words are positive", "words")
+    if bank.kind == "prompts":
+        return NextStep("Read the texts", "texts")
+    if any(item.loadings for item in bank.items):
+        return NextStep("See the worldview", "worldview")
+    if design and design.levels("pairs"):
+        return NextStep("See which one is preferred", "bias", analysis="preference")
+    if design and design.levels("entities"):
+        return NextStep("See the bias", "bias")
+    if any(item.pair for item in bank.items):
+        return NextStep("Read the opinions", "opinions")
+    if design and min(len(design.levels(name)) for name in ("forms", "label_orders")) > 1:
+        return NextStep("Read the validation report", "validation_report")
+    return NextStep("Read the item statistics", "item_statistics")
+
+
 def next_steps(
     workspace: Workspace,
     study: StudyRecord,
@@ -53,20 +99,22 @@ def next_steps(
 ) -> tuple[NextStep, ...]:
     """One or two things to do with a study, the more important one first."""
     if run is None:
+        read = _read(workspace, study)
         if import_unfinished:
-            return NextStep("Finish the import", "import_export"), _READ
+            return NextStep("Finish the import", "import_export"), read
         unkeyed = bank_attachment.is_unkeyed(workspace, study.code)
-        return (*([NextStep("Attach a bank", "import_export")] if unkeyed else []), _READ)
+        return (*([NextStep("Attach a bank", "import_export")] if unkeyed else []), read)
     if run.state != "finished":
         return (_RUN_STEPS.get(run.state, _CONTINUE),)
     if run.n_done < run.n_trials:
         missing = f"{run.n_trials - run.n_done:,}"
-        return NextStep(f"Ask again: {missing} without a reply", "collect"), _READ
+        return NextStep(f"Ask again: {missing} without a reply", "collect"), _read(workspace, study)
     if not run.n_usable:
         return (NextStep("Read why no reply is usable", "answers"),)
     if judged := _judged_study(workspace, study):
         return (NextStep("See what the judge decided", "audit", judged),)
-    return (_READ, _AUDIT) if _waits_for_audit(workspace, study) else (_READ,)
+    read = _read(workspace, study)
+    return (read, _AUDIT) if _waits_for_audit(workspace, study) else (read,)
 
 
 _CONTINUE = NextStep("Continue on Collect", "collect")

@@ -1,4 +1,4 @@
-"""Search: pages, analyses and words of the glossary, by what people look for."""
+"""Search: pages, analyses, things to do, questions, studies and words of the glossary."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from functools import cache
 from typing import Literal
 
 from core.workflow import glossary
+from core.workflow.workspace import Workspace
 
-_TITLE, _KEYWORD, _TERM, _EXPLANATION = 1.0, 0.95, 0.85, 0.3
-"""How much it counts that words stand in a title, a keyword, a term, or an explanation."""
+_KEYWORD, _EXPLANATION = 0.95, 0.3
+"""How much it counts that words stand in a keyword or an explanation."""
+_TITLES = {"page": 1.0, "analysis": 1.0, "study": 1.0, "action": 0.9, "term": 0.85, "question": 0.8}
+"""How much it counts that they stand in a title, by the kind of what has it."""
 _WHOLE_TITLE = 0.15
 """How much it counts in addition that the words are the whole title."""
 _BEGINNING = 0.7
@@ -87,14 +90,89 @@ _UNIMPORTANT = frozenset(
 
 @dataclass(frozen=True)
 class SearchEntry:
-    """Something to find: `page` is the name of its page in addresses; home has none."""
+    """Something to find: `page` is the name of its page in addresses; home has none.
 
-    kind: Literal["page", "analysis", "term"]
+    `analysis` and `study` are those that the page opens with.
+    """
+
+    kind: Literal["page", "analysis", "action", "question", "study", "term"]
     title: str
     page: str
     explanation: str
     keywords: tuple[str, ...] = ()
     analysis: str = ""
+    study: str = ""
+
+
+_ACTIONS = (
+    (
+        "Load the sample studies",
+        "home",
+        "In one click, with every page ready.",
+        ("tour", "example"),
+    ),
+    ("Write or paste items", "banks", "A bank of your own.", ("new bank", "new questionnaire")),
+    ("Translate a bank", "banks", "In the grid of items.", ("new language",)),
+    ("Write personas", "contexts", "Or import them from a file.", ("new persona",)),
+    ("Add a model", "respondents", "With its service and settings.", ("new respondent", "connect")),
+    ("Test the connection to a model", "respondents", "One call.", ("check a key",)),
+    (
+        "Start a new study",
+        "design",
+        "Choose what is asked of whom, and freeze it.",
+        ("new design",),
+    ),
+    (
+        "Find out how many answers are enough",
+        "precision",
+        "By simulation.",
+        ("sample size", "power"),
+    ),
+    ("Start, pause or continue a run", "collect", "And set a cost cap.", ("resume", "stop")),
+    ("Read single replies", "answers", "As the models wrote them.", ("verbatim", "raw replies")),
+    ("Code replies by hand", "audit", "And see the agreement.", ("code a reply",)),
+    (
+        "Import answers",
+        "import_export",
+        "From a file or package.",
+        ("upload", "excel", "spss", "csv"),
+    ),
+    (
+        "Export answers",
+        "import_export",
+        "A row for each person or answer.",
+        ("download", "spss", "csv"),
+    ),
+    ("Make a report", "report", "HTML and Word.", ("write up", "paper", "docx")),
+    ("Repeat a published study", "replications", "Beside the printed numbers.", ("replicate",)),
+)
+
+
+@cache
+def action_entries() -> tuple[SearchEntry, ...]:
+    """What people want to do, with the page where it is done."""
+    return tuple(SearchEntry("action", *one) for one in _ACTIONS)
+
+
+@cache
+def question_entries() -> tuple[SearchEntry, ...]:
+    """The questions of Home, with the analyses that answer them."""
+    from core.workflow import next_steps  # reads studies, which the side of a page need not
+
+    return tuple(
+        SearchEntry("question", one.words, one.page, "A question of Home.", (), one.analysis)
+        for one in next_steps.QUESTIONS
+    )
+
+
+def study_entries(workspace: Workspace) -> tuple[SearchEntry, ...]:
+    """The studies that are not put away, each by its name; they open on the page Answers."""
+    from core.workflow.designs import studies
+
+    return tuple(
+        SearchEntry("study", title or code, "answers", "A study.", (code,), study=code)
+        for code, title in studies.names(workspace)
+    )
 
 
 @cache
@@ -140,9 +218,9 @@ def find(text: str, entries: Iterable[SearchEntry], *, most: int = 8) -> tuple[S
 
 def _without_repeats(entries: Iterable[SearchEntry]) -> tuple[SearchEntry, ...]:
     """The entries without those that have the title and the page of an earlier one."""
-    by_place: dict[tuple[str, str], SearchEntry] = {}
+    by_place: dict[tuple[str, str, str], SearchEntry] = {}
     for entry in entries:
-        by_place.setdefault((entry.title, entry.page), entry)
+        by_place.setdefault((entry.title, entry.page, entry.study), entry)
     return tuple(by_place.values())
 
 
@@ -169,7 +247,7 @@ def _fit(wanted: Sequence[str], entry: SearchEntry) -> tuple[int, float]:
 def _phrases(entry: SearchEntry) -> tuple[tuple[float, tuple[str, ...]], ...]:
     """The texts of an entry as words, with what they count."""
     return (
-        (_TERM if entry.kind == "term" else _TITLE, _words(entry.title)),
+        (_TITLES[entry.kind], _words(entry.title)),
         *((_KEYWORD, _words(keyword)) for keyword in entry.keywords),
         # Letters of formulas are no words to search for.
         (_EXPLANATION, tuple(word for word in _words(entry.explanation) if len(word) > 1)),

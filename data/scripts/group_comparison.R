@@ -120,6 +120,22 @@ noncentral_f <- function(f, df1, df2) {
   c(end((1 + ci_level) / 2), end((1 - ci_level) / 2))
 }
 
+# Ends of eta squared by the F of Brown and Forsythe with Mehrotra's degrees of freedom, whose
+# variances may differ
+share_between <- function(scores) {
+  sizes <- lengths(scores)
+  means <- vapply(scores, mean, 0)
+  variances <- vapply(scores, function(x) if (constant(x)) 0 else var(x), 0)
+  shares <- sizes / sum(sizes)
+  expected <- (1 - shares) * variances
+  between <- sum(sizes * (means - sum(shares * means))^2)
+  pooled <- sum(shares * variances)
+  df1 <- sum(expected)^2 / (sum(variances^2) + pooled^2 - 2 * sum(shares * variances^2))
+  df2 <- sum(expected)^2 / sum(expected^2 / (sizes - 1))
+  ends <- noncentral_f(between / sum(expected), df1, df2) / df1 * sum(expected) / pooled
+  ends / (ends + sum(sizes))
+}
+
 # Welch's F, or the classic one where a group does not vary; eta, epsilon and omega squared
 several <- function(scores) {
   scores <- scores[lengths(scores) > 1]
@@ -133,13 +149,13 @@ several <- function(scores) {
   parts <- summary(aov(score ~ level, long))[[1]]
   squares <- parts[["Sum Sq"]]
   noise <- squares[2] / parts[["Df"]][2]
-  ends <- noncentral_f(unname(classic$statistic), parts[["Df"]][1], parts[["Df"]][2])
+  ends <- share_between(scores)
   test_row(
     if (any(flat)) "classic F" else "Welch's F",
     statistic = unname(test$statistic), df1 = unname(test$parameter[1]),
     df2 = unname(test$parameter[2]), value = squares[1] / sum(squares),
     corrected = 1 - noise / (sum(squares) / (nrow(long) - 1)),
-    ci_low = ends[1] / (ends[1] + nrow(long)), ci_high = ends[2] / (ends[2] + nrow(long)),
+    ci_low = ends[1], ci_high = ends[2],
     by_chance = parts[["Df"]][1] / (nrow(long) - 1),
     omega_squared = (squares[1] - parts[["Df"]][1] * noise) / (sum(squares) + noise),
     p = test$p.value

@@ -127,6 +127,20 @@ def noncentral_f(f, df1, df2, ci_level):
     return end(1 - tail), end(tail)
 
 
+def share_between(sizes, means, variances, ci_level):
+    """Ends of eta squared by the F of Brown and Forsythe, with Mehrotra's degrees of freedom."""
+    total = sizes.sum()
+    shares = sizes / total
+    expected = (1 - shares) * variances
+    between = sizes @ (means - shares @ means) ** 2
+    pooled = shares @ variances
+    df1 = expected.sum() ** 2 / (variances @ variances + pooled**2 - 2 * shares @ variances**2)
+    df2 = expected.sum() ** 2 / (expected**2 / (sizes - 1)).sum()
+    ends = noncentral_f(between / expected.sum(), df1, df2, ci_level)
+    ends = [ncp / df1 * expected.sum() / pooled for ncp in ends]
+    return [ncp / (ncp + total) for ncp in ends]
+
+
 def several(groups, ci_level):
     """Welch's F of three groups or more, or the classic one; eta, epsilon and omega squared."""
     groups = [x for x in groups if len(x) > 1]
@@ -141,7 +155,7 @@ def several(groups, ci_level):
     within = (sizes - 1) @ variances
     noise = within / (total - k)
     classic = between / (k - 1) / noise
-    ends = [ncp / (ncp + total) for ncp in noncentral_f(classic, k - 1, total - k, ci_level)]
+    ends = share_between(sizes, means, variances, ci_level)
     effects = (
         between / (between + within),
         1 - noise / ((between + within) / (total - 1)),

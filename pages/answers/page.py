@@ -130,10 +130,10 @@ def _readings(revision: object, study: str, by: tuple[str, ...]) -> pd.DataFrame
 
 def _draw(study: str, shown: pd.DataFrame, by: Sequence[str], *, percent: bool) -> None:
     key = table.name_of(study, f"statuses:{':'.join(by)}")
-    columns = [name for name in map(str, shown) if percent or not name.endswith("%")]
+    columns = [name for name in map(str, shown) if percent or name not in browsing.SHARES]
     rows = count_text(len(shown), "row")
     widgets.table(
-        round_frame(shown, 1, [name for name in map(str, shown) if name.endswith("%")]),
+        round_frame(shown, 1, [name for name in map(str, shown) if name in browsing.SHARES]),
         alt=f"Answers by {', '.join(map(factor_word, by))} and status: {rows}",
         key=key,
         height=min(len(shown), _ROW_LINES) * 35 + 38,
@@ -152,7 +152,7 @@ def _column(name: str, by: Sequence[str]) -> Any:
             return st.column_config.NumberColumn(title, format="%d", pinned=True)
         return st.column_config.TextColumn(title, pinned=True)
     title = name if name == "n" else name[:1].upper() + name[1:]
-    if name.endswith("%"):
+    if name in browsing.SHARES:
         return st.column_config.NumberColumn(
             title, format="%.1f", help="Percentage of the trials asked."
         )

@@ -121,8 +121,17 @@ def counted_word(bank: Instrument) -> str:
 def saved_words(saved_at: datetime) -> str:
     """When the bank was last saved."""
     local = saved_at.astimezone()
-    today = local.date() == datetime.now(local.tzinfo).date()
-    return f"Saved at {local:%H:%M:%S}" if today else f"Saved on {local:%Y-%m-%d} at {local:%H:%M}"
+    return f"Saved {saved_short(saved_at)}" + ("" if _is_today(local) else f" at {local:%H:%M}")
+
+
+def saved_short(saved_at: datetime) -> str:
+    """The time of a bank that was saved today, else the day."""
+    local = saved_at.astimezone()
+    return f"at {local:%H:%M:%S}" if _is_today(local) else f"on {local:%Y-%m-%d}"
+
+
+def _is_today(local: datetime) -> bool:
+    return local.date() == datetime.now(local.tzinfo).date()
 
 
 # The open bank: the state its grids show, and the state that is saved.

@@ -23,6 +23,7 @@ from pages.banks.editor import (
     counted_word,
     message_words,
     open_editor,
+    saved_short,
     saved_words,
     show_messages,
     titled,
@@ -124,7 +125,7 @@ def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
         "Languages": ", ".join(bank.languages),
         "Versions": bank.n_versions,
         "Used in": bank.used_in or "no study yet",
-        "Saved": saved_words(bank.saved_at).removeprefix("Saved ").split(" at ")[0],
+        "Saved": saved_short(bank.saved_at),
     }
     if with_state:
         row["State"] = "archived" if bank.archived else "in use"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -17,7 +18,7 @@ from core.workflow.respondents import catalog
 from core.workflow.respondents.service_settings import PARAMETERS
 from core.workflow.runs import amendments, control
 from core.workflow.runs.control import Progress, StudyRun
-from core.workflow.runs.expected_cost import expected_cost
+from core.workflow.runs.expected_cost import ExpectedCost, expected_cost
 from pages.collect import batches
 from pages.collect import progress as collect_progress
 from pages.shared import study_bar, widgets
@@ -90,26 +91,36 @@ def _host(person: Respondent) -> str:
     return urlsplit(person.base_url).hostname or person.base_url
 
 
-def cost_cap(study: str) -> None:
+def cost_cap(study: str, expected: ExpectedCost) -> None:
     """The largest cost of the study, or none; saved with the study."""
     field = f"{_CAP_FIELD}{study}"
     draft = saved_inputs.load(workspace(), field)
     if draft and field not in st.session_state:
         st.session_state[field] = float(draft.value)
+    most = spent_and(expected, study)
     st.number_input(
         "Cost cap in US dollars (optional)",
         min_value=0.0,
         value=None,  # a field that starts with a number cannot be emptied
         step=0.5,
         format="%.2f",
-        placeholder="No cap",
+        placeholder=f"No cap. Highest cost expected: {most:,.2f}" if most else "No cap",
         key=field,
         on_change=_keep_cap,
         args=(study, field),
-        width=320,
+        width=400,
         help="The run pauses before a call that could raise the total cost of the study above "
-        "this amount. A cap needs the prices of every respondent (page Respondents).",
+        "this amount, and you decide whether it goes on. A call counts with the most that it may "
+        "cost until its reply has come, so a cap below the highest cost may pause the run early. "
+        "A cap needs the prices of every respondent (page Respondents).",
     )
+
+
+def spent_and(expected: ExpectedCost, study: str) -> float:
+    """What was spent and what the calls that remain cost at most; 0 where a price is not known."""
+    if not expected.at_most or expected.unpriced:
+        return 0.0
+    return math.ceil(100 * (control.progress(workspace(), study).cost + expected.at_most)) / 100
 
 
 def _buttons(now: Progress) -> None:
@@ -350,7 +361,7 @@ _IDLE_POLL_S = 5.0  # to notice a run that another tab starts
 def _study_sentence(study: StudyRecord, *, under_way: bool) -> None:
     """The number of questions, the respondents, and the number without a reply."""
     people = studies.respondents_of(widgets.workspace(), study.code)
-    names = ", ".join(sorted(person.label for person in people))
+    names = "; ".join(sorted(person.label for person in people))
     people_words = "one respondent" if len(people) == 1 else f"{len(people)} respondents"
     remaining = study.n_trials - study.n_responses
     rest = f"**{remaining:,}** have no reply yet." if remaining else "All have a reply."
@@ -389,7 +400,8 @@ def _live(code: str, drawn: dict[str, StudyRun]) -> None:
         collect_progress.show_history(code)
     st.header("All studies")
     with widgets.error_box():
-        collect_progress.show_all(list(now.values()))
+        names = {study.code: study.name for study in studies.list_studies(widgets.workspace())}
+        collect_progress.show_all([one for one in now.values() if one.study in names], names)
 
 
 def main() -> None:
@@ -407,9 +419,10 @@ def main() -> None:
         _study_sentence(study, under_way=drawn[study.code].under_way)
         if not drawn[study.code].under_way and study.n_responses < study.n_trials:
             keys(study.code)
-            cost_cap(study.code)
-            if words := expected_cost(widgets.workspace(), study.code).words:
-                st.caption(widgets.plain(words))
+            expected = expected_cost(widgets.workspace(), study.code)
+            cost_cap(study.code, expected)
+            if expected.words:
+                st.caption(widgets.plain(expected.words))
         if not drawn[study.code].under_way:
             _show_phases(study)
             _show_amendments(study)

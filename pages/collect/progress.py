@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -264,11 +265,11 @@ def _remark(detail: dict[str, Any]) -> str:
     return f"{remark} Sent, reply not saved: {lost:,}." if lost else remark
 
 
-def show_all(states: list[StudyRun]) -> None:
-    """Every planned study with its state and its place in the queue, newest first."""
+def show_all(states: list[StudyRun], names: Mapping[str, str]) -> None:
+    """Every planned study by its name, with its state and place in the queue, newest first."""
     rows = [
         (
-            state.study,
+            names[state.study],
             STATE_WORDS[state.state],
             "" if state.place is None else str(state.place),
             state.n_usable,

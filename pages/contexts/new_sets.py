@@ -232,12 +232,11 @@ def making_section(name: str) -> None:
     if making.count is not None and making.count > len(selection):
         st.warning(f"Only {len(selection):,} contexts are available, so all of them are taken.")
     preview(selection, "Contexts of the new set")
-    name_of_new = sets.suggested_name(name, making)
-    words = name_of_new.removeprefix(name)[2:]
+    words = sets.derivation_words(making)
     recipe = sets.load_recipe(widgets.workspace(), name)
     save_form(
         selection,
-        name_of_new,
+        f"{name}, {words}",
         key="made",
         made=f"Made from '{name}': {words}",
         recipe=sets.derived_recipe(recipe, words, len(selection)),

@@ -253,7 +253,7 @@ def _settings(design: Design) -> str:
 def _counted(name: str, count: int, *, with_temperatures: bool) -> str:
     singular, plural = _FACTOR_WORDS[name]
     word = singular if count == 1 else plural
-    if name.startswith("respondents") and with_temperatures and count > 1:
+    if name == "respondents x temperatures" and with_temperatures and count > 1:
         word = "respondents at their temperatures"
     return f"{count:,} {word}"
 
@@ -335,7 +335,8 @@ def block_table(design: Design, size: PlanSize) -> None:
 
 _BEFORE = "design before"
 _CHOSEN = "design_frozen_chosen"
-_NOTE = "design_frozen_note"
+_NOTE = "design_frozen_note"  # why the design could not be frozen
+_FROZEN = "design_just_frozen"
 _FILE_NOTE = "design_file_note"
 
 
@@ -352,10 +353,31 @@ def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
     )
     st.caption(
         "Freezing saves the plan of all calls permanently, with a hash and the time, so that you "
-        "can register the plan before the first answer. Freezing makes no call."
+        "can register the plan before the first answer. No model is asked yet."
     )
-    if note := widgets.last_note(_NOTE):
-        st.success(note)
+    widgets.last_note(_NOTE)
+
+
+def just_frozen(form: DraftForm) -> bool:
+    """Say that a design was frozen, and what comes next, until the next one has a name."""
+    frozen = st.session_state.get(_FROZEN)
+    if frozen is None:
+        return False
+    if form.fields["study"].strip():
+        del st.session_state[_FROZEN]
+        return False
+    code, words = frozen
+    if studies.load(widgets.workspace(), code).place != "listed":
+        return False
+    st.success(words, icon=":material/lock:")
+    st.page_link(
+        "pages/collect/page.py",
+        label="Go to Collect, and start the study",
+        icon=":material/play_circle:",
+        query_params={widgets.STUDY_PARAMETER: code},
+    )
+    st.caption("Its plan, hash and files are below. To plan another study, type its name.")
+    return True
 
 
 def frozen_studies(form: DraftForm) -> None:
@@ -368,7 +390,7 @@ def frozen_studies(form: DraftForm) -> None:
         return
     rows = [
         (
-            s.code,
+            s.name,
             f"{s.instrument}, version {s.version}",
             s.n_trials,
             s.n_responses,
@@ -395,6 +417,7 @@ def frozen_studies(form: DraftForm) -> None:
         "Frozen study",
         codes,
         key=_CHOSEN,
+        format_func={record.code: record.name for record in records}.__getitem__,
         on_change=_choose,
         help="Choose a study to see its plan, files and design. The newest study is first.",
     )
@@ -520,24 +543,32 @@ def _freeze(form: DraftForm, design: Design) -> None:
         return
     form.change({"study": ""})
     widgets.show_study(record.code)
-    st.session_state[_NOTE] = (
-        f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}. "
-        "Its hash and files are below. Start the study on the page Collect."
-    )
+    words = f"{widgets.plain(record.code)} is frozen: {count_text(record.n_trials, 'trial')}."
+    st.session_state[_FROZEN] = record.code, words
 
 
-def _use(form: DraftForm, design: Design) -> None:
+def use_design(form: DraftForm, design: Design) -> None:
+    """Fill the form with a design under a name that is free.
+
+    Raises
+    ------
+    UserError
+        It cannot be used here; the form stays as it was.
+    """
     workspace = widgets.workspace()
-    try:
-        fields, notes = forms.from_design(workspace, design)
-    except UserError as error:
-        st.session_state[_FILE_NOTE] = error
-        return
+    fields, notes = forms.from_design(workspace, design)
     fields["study"] = forms.free_name(workspace, design.study)
     replace_fields(form, fields)
     st.session_state[_FILE_NOTE] = " ".join(
         ["The design is loaded.", *(widgets.plain(line) for line in notes)]
     )
+
+
+def _use(form: DraftForm, design: Design) -> None:
+    try:
+        use_design(form, design)
+    except UserError as error:
+        st.session_state[_FILE_NOTE] = error
 
 
 def replace_fields(form: DraftForm, fields: dict[str, object] | None) -> None:

@@ -506,7 +506,10 @@ def outcome_section(form: DraftForm) -> tuple[Design, PlanSize] | None:
         without = personas.still_to_choose(form.fields)
         fields = {**form.fields, "personas": "none"} if without else form.fields
         design = forms.to_design(widgets.workspace(), fields)
+        frozen = overview.just_frozen(form)
         size = overview.plan_size(design)
+        if frozen:
+            return design, size
         ready = overview.cautions(design, also=without)
         overview.freeze_button(form, design, ready=ready)
         return design, size

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core.errors import UserError
 from core.stats.validation import Criterion
-from core.workflow.designs import prepared
+from core.workflow.designs import prepared, studies
 from core.workflow.designs.prepared import PreparedDesign
 from core.workflow.replications import published
 from pages.design import overview
@@ -33,6 +33,10 @@ def offer(form: DraftForm) -> None:
     if file := st.query_params.get(PUBLISHED, ""):
         sentence = f"**The design {widgets.plain(file)} of a published study is ready.**"
         _take_or_offer(form, sentence, "design_use_published", partial(_take_published, form, file))
+        return
+    if code := st.query_params.get(widgets.COPY_PARAMETER, ""):
+        sentence = f"**The design of the study {widgets.plain(code)} is ready as a new one.**"
+        _take_or_offer(form, sentence, "design_use_copy", partial(_take_copy, form, code))
         return
     if bank := st.query_params.get(TEXTS, ""):
         sentence = f"**A design for the prompts of {widgets.plain(bank)} is ready.**"
@@ -71,6 +75,20 @@ def _take_or_offer(
                     help="Replaces the choices below. 'Restore the previous design' undoes this.",
                 )
             st.button("Keep the present design", key="design_keep", on_click=_forget)
+
+
+def _take_copy(form: DraftForm, code: str) -> None:
+    """Fill the form with the design of a study."""
+    _forget()
+    try:
+        overview.use_design(form, studies.load(widgets.workspace(), code).design)
+    except UserError as error:
+        st.session_state[_NOTE] = error
+        return
+    st.session_state[_NOTE] = (
+        f"The choices below are those of the study {widgets.plain(code)}. Change what you want to, "
+        "and freeze them as a new study."
+    )
 
 
 def _take_texts(form: DraftForm, bank: str) -> None:
@@ -124,5 +142,5 @@ def _take(form: DraftForm, proposal: PreparedDesign) -> None:
 
 def _forget() -> None:
     """Take the prepared design off the address."""
-    for part in (STUDY, CRITERION, PUBLISHED, TEXTS):
+    for part in (STUDY, CRITERION, PUBLISHED, widgets.COPY_PARAMETER, TEXTS):
         st.query_params.pop(part, None)

@@ -11,10 +11,10 @@ import streamlit as st
 from core.analysis.kit.factor_models.models import FactorModelText
 from core.analysis.kit.registry import Analysis, AnalysisOption
 from core.domain.factors import is_person_fact
-from core.errors import UserError
+from core.errors import NotEnoughData, UserError
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.statistics import analyses, factor_models
-from core.workflow.statistics.factor_models import EditKind, ModelEdit, Proposal
+from core.workflow.statistics.factor_models import MODEL_HEADING, EditKind, ModelEdit, Proposal
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import widgets
 from pages.shared.widgets import factor_word, plain
@@ -89,7 +89,7 @@ def controls(
     """The editor of a text of factor models, and the options it sets as the user left them."""
     kind: Any = option.kind
     if kind.several:
-        return {option.name: _comparison(study)}
+        return {option.name: _comparison(study, analysis, option)}
     if kind.fitted_by:
         return _fitted_model(study, option, answers)
     return _model_form(study, analysis, option)
@@ -117,6 +117,8 @@ def _model_form(study: StudyRecord, analysis: Analysis, option: AnalysisOption) 
         note = widgets.last_note(_NOTE)
     try:
         proposed = bank_model(study, preset)
+    except NotEnoughData:  # the place of the result says so
+        proposed = Proposal("", {})
     except UserError as error:
         widgets.show_problem(error)
         proposed = Proposal("", {})
@@ -298,20 +300,24 @@ def _open(analysis: Analysis) -> None:
     st.session_state[widgets.analysis_chooser(analysis.topic)] = analysis.name
 
 
-def _comparison(study: StudyRecord) -> str:
-    """The models to compare: presets and saved models."""
+def _comparison(study: StudyRecord, analysis: Analysis, option: AnalysisOption) -> str:
+    """The models to compare: presets and saved models; the choice is kept with the study."""
+    kept = analyses.saved_options(widgets.workspace(), study.code, analysis)[option.name]
+    headings = [line.removeprefix(MODEL_HEADING) for line in kept.splitlines()]
     own = factor_models.saved_models(widgets.workspace(), study.code)
     presets = factor_models.presets()
     offered = [*presets.values(), *own]
     chosen = st.multiselect(
         "Models to compare",
         offered,
-        [],
+        [name for name in offered if name in headings],
         key=f"compare_models:{study.code}",
         persist_state="session",
         placeholder="All models that fit these items",
         help="To add a model of your own, edit and save it under Confirmatory factor analysis.",
     )
+    if not chosen and kept:
+        _save_option(study.code, analysis, option.name, "")
     if not chosen and not own:
         return ""
     names = chosen or offered
@@ -337,7 +343,10 @@ def _comparison(study: StudyRecord) -> str:
             on_click=factor_models.delete_model,
             args=(workspace, study.code, dropped),
         )
-    return factor_models.comparison_text(texts)
+    text = factor_models.comparison_text(texts)
+    if chosen and text != kept:
+        _save_option(study.code, analysis, option.name, text)
+    return text
 
 
 def _text_area(study: StudyRecord, analysis: Analysis, text: str) -> None:

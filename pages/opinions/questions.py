@@ -8,7 +8,14 @@ from typing import Any
 
 import streamlit as st
 
-from core.analysis.kit.question_map import ORDERS, Order, QuestionMap, map_frame, question_map
+from core.analysis.kit.question_map import (
+    ORDERS,
+    Order,
+    QuestionMap,
+    columns_of_groups,
+    map_frame,
+    question_map,
+)
 from core.charts import Chart, with_item_texts
 from core.charts.opinions import question_map_chart, rows_per_page
 from core.charts.panels import Theme
@@ -118,6 +125,7 @@ def _table(
 ) -> None:
     """Every question that was found; a press on a number leads to the replies behind it."""
     frame = map_frame(whole, rows, texts)
+    of_groups = columns_of_groups(whole)
     link = st.container()
     event = widgets.table(
         frame,
@@ -126,9 +134,7 @@ def _table(
         on_select="rerun",
         selection_mode="single-cell",
         column_config={
-            str(name): _number_column(str(name))
-            for name in frame.columns
-            if str(name).startswith(("b · ", "s · "))
+            name: _number_column(number) for name, (number, _) in of_groups.items() if name in frame
         },
     )
     with link:
@@ -140,31 +146,35 @@ def _table(
             )
             return
         row, column = cells[0]
-        _replies_link(study, request, whole, rows[row], column)
+        _replies_link(study, request, whole, rows[row], *of_groups.get(column, ("", "")))
 
 
-def _number_column(name: str) -> Any:
+def _number_column(number: str) -> Any:
     help_text = (
         "Bias: mean of yes = 1, no = −1, neither = 0."
-        if name.startswith("b")
+        if number == "b"
         else "Bias shift: −2 to 2; 2 is giving way fully."
     )
     return st.column_config.NumberColumn(format="%.2f", help=help_text)
 
 
 def _replies_link(
-    study: StudyRecord, request: AnalysisRequest, whole: QuestionMap, row: int, column: str
+    study: StudyRecord,
+    request: AnalysisRequest,
+    whole: QuestionMap,
+    row: int,
+    number: str,
+    group: str,
 ) -> None:
-    """The way to the replies to a question, of the group of the column where it is of one."""
+    """The way to the replies to a question, of the group whose `number` was pressed, if any."""
     items = [name for name in (whole.items[row], whole.exchanged[row]) if name]
-    group = column.partition(" · ")[2] if column.startswith(("b · ", "s · ")) else ""
     levels = whole.levels[whole.groups.index(group)] if group in whole.groups else {}
     own = {
         name: [str(value)]
         for name, value in levels.items()
         if value and (name in FACTORS or is_person_fact(name))
     }
-    if column.startswith("b · ") and whole.shift is not None:
+    if number == "b" and whole.shift is not None:
         own["phase"] = ["initial"]
     filters = {
         name: [str(value) for value in values]

@@ -56,12 +56,12 @@ def key_words(respondent: Respondent) -> str:
     """The source of its key."""
     if respondent.kind != "api":
         return "no key needed"
-    return key_state_words(respondent.base_url, respondent.key_variable)
+    address, variable = respondent.base_url, respondent.key_variable
+    return _key_state_words(catalog.key_state(widgets.workspace(), address, variable), variable)
 
 
-def key_state_words(base_url: str, variable: str) -> str:
-    """The source of the key for an address."""
-    state = catalog.key_state(widgets.workspace(), base_url, variable)
+def _key_state_words(state: catalog.KeyState, variable: str) -> str:
+    """The source of a key."""
     words: Mapping[catalog.KeyState, str] = {
         "typed": "key typed, valid in this browser tab",
         "secrets": f"key from the secrets file ({variable})",
@@ -155,8 +155,9 @@ class _TestResult:
     outcome: catalog.TestReply | UserError
 
 
-def key_field(base_url: str, key_variable: str, state_words: str) -> None:
+def key_field(base_url: str, key_variable: str) -> None:
     """The field for the key of an address. Inkblot never sends the key back to the browser."""
+    state = catalog.key_state(widgets.workspace(), base_url, key_variable)
     st.text_input(
         "Key",
         type="password",
@@ -173,8 +174,8 @@ def key_field(base_url: str, key_variable: str, state_words: str) -> None:
     if note := widgets.last_note(_KEY_NOTE):
         st.success(note)
     left, right = st.columns([3, 1], vertical_alignment="center")
-    left.caption(f"Now: {widgets.plain(state_words)}.")
-    if state_words.startswith("key typed"):
+    left.caption(f"Now: {widgets.plain(_key_state_words(state, key_variable))}.")
+    if state == "typed":
         right.button(
             "Forget the key",
             key="respondents_forget_key",
@@ -429,7 +430,7 @@ _PACE_AND_PRICES: Part = (
         NumberField("at_once", "Calls at once", 1, 256),
         "The largest number of calls under way at the same time. A run starts with "
         "one, and halves the number when the service refuses calls.",
-        NumberField("price_in", "Price in", 0, step=0.01, empty="unknown"),
+        NumberField("price_in", "Price in ($ per 1M tokens)", 0, step=0.01, empty="unknown"),
         "US dollars per million tokens of prompt. Empty: unknown. 0: free.",
         ToggleField("stream", "Streamed replies"),
         "For services that answer in no other way: the reply comes in parts, which Inkblot joins.",
@@ -437,13 +438,15 @@ _PACE_AND_PRICES: Part = (
     (
         NumberField("per_minute", "Calls a minute", 1, empty="no limit"),
         "The largest number of calls started in a minute.",
-        NumberField("price_out", "Price out", 0, step=0.01, empty="unknown"),
+        NumberField("price_out", "Price out ($ per 1M tokens)", 0, step=0.01, empty="unknown"),
         "US dollars per million tokens of reply. Empty: unknown. 0: free.",
     ),
     (
         NumberField("tokens_per_minute", "Tokens a minute", 1, empty="no limit"),
         "The largest number of tokens of prompts and replies in a minute.",
-        NumberField("price_cached", "Price cached", 0, step=0.01, empty="as price in"),
+        NumberField(
+            "price_cached", "Price cached ($ per 1M tokens)", 0, step=0.01, empty="as price in"
+        ),
         "US dollars per million tokens of prompt that the service had in its cache. "
         "Empty: they cost the full price.",
         NumberField("timeout_s", "Time-out in seconds", 1, 3600, 1.0),

@@ -120,8 +120,7 @@ def _honesty(kind: RespondentKind, form: DraftForm) -> None:
 def _service(form: DraftForm) -> None:
     address, variable = form.fields["base_url"], form.fields["key_variable"]
     with widgets.error_box():
-        state = respondent_form.key_state_words(address, variable)
-        respondent_form.key_field(address, variable, state)
+        respondent_form.key_field(address, variable)
     respondent_form.model_chooser(form)
     respondent_form.service_settings(form)
 
@@ -190,15 +189,18 @@ def main() -> None:
     )
     with widgets.error_box():
         listed = catalog.list_respondents(widgets.workspace())
-        _show_list(listed)
-        _show_archived()
-        _file_section(listed)
-        chosen = _choose(listed)
-        if chosen is None:
-            _new_respondent()
-        else:
-            _one_respondent(chosen)
-        widgets.honesty_note(listed)
+        form, others = st.columns([3, 2], gap="large")
+        with form:
+            chosen = _choose(listed)
+            if chosen is None:
+                _new_respondent()
+            else:
+                _one_respondent(chosen)
+        with others:
+            _show_list(listed)
+            _show_archived()
+            _file_section(listed)
+            widgets.honesty_note(listed)
     with widgets.error_box():
         prices.price_section()
 
@@ -206,7 +208,7 @@ def main() -> None:
 def _show_list(listed: tuple[Respondent, ...]) -> None:
     st.header("Available respondents")
     if not listed:
-        st.info("There is no respondent. Add one below, or restore one.")
+        st.info("There is no respondent. Add one, or restore one.")
         return
     frame = respondent_form.table_of_respondents(listed)
     widgets.table(frame, alt=f"{count_text(len(listed), 'respondent')} with kind, model and key")

@@ -152,14 +152,26 @@ def _controls(
     initial: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Controls, one under another."""
-    return {
-        option.name: _control(analysis, study, option, settings[option.name], initial[option.name])
-        for option in options
-    }
+    drawn: dict[str, Any] = {}
+    for option in options:
+        compared = [  # what was chosen just now, where its control stands above this one
+            str(drawn.get(other.name, settings[other.name]))
+            for other in analysis.options
+            if isinstance(other.kind, ComparedFactor)
+        ]
+        drawn[option.name] = _control(
+            analysis, study, option, settings[option.name], initial[option.name], compared
+        )
+    return drawn
 
 
 def _control(
-    analysis: Analysis, study: str, option: AnalysisOption, setting: Any, initial: Any
+    analysis: Analysis,
+    study: str,
+    option: AnalysisOption,
+    setting: Any,
+    initial: Any,
+    compared: Sequence[str],
 ) -> Any:
     """The control of one option, which starts from the saved setting and saves every change.
 
@@ -169,7 +181,7 @@ def _control(
     if initial != option.initial:
         key = f"{key}:{initial if isinstance(initial, str) else '+'.join(initial)}"
     if isinstance(option.kind, DesignFactors):
-        value = _design_factors(option, key, setting, study)
+        value = _design_factors(option, key, setting, study, compared)
     elif isinstance(option.kind, ComparedFactor):
         value = _compared_factor(option.kind, key, setting, study)
     else:
@@ -206,10 +218,13 @@ def _switch(option: AnalysisOption, key: str, setting: Any) -> Any:
     return st.toggle(option.kind.label, setting, key=key, help=_tooltip(option.kind))
 
 
-def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) -> Any:
+def _design_factors(
+    option: AnalysisOption, key: str, setting: Any, study: str, compared: Sequence[str]
+) -> Any:
     """Factors, and the facts and attributes in which people and items of the study differ.
 
-    What varies comes first, so that nobody scrolls past a dozen factors of one level.
+    What varies comes first, so that nobody scrolls past a dozen factors of one level. A factor that
+    is compared has no groups of its own: it is kept in the setting, and not offered.
     """
     kind: Any = option.kind
     levels = browsing.levels(widgets.workspace(), study)
@@ -217,15 +232,17 @@ def _design_factors(option: AnalysisOption, key: str, setting: Any, study: str) 
     attributes = item_attributes.attribute_levels(widgets.workspace(), study)
     facts = person_facts.levels(widgets.workspace(), study)
     offered = dict.fromkeys((*varying, *facts, *attributes, *GROUPINGS, *setting))
+    hidden = [name for name in setting if name in compared]
     chosen = st.multiselect(
         kind.label,
-        list(offered),
-        list(setting),
+        [name for name in offered if name not in compared],
+        [name for name in setting if name not in hidden],
         format_func=factor_word,
-        key=key,
+        key=":".join((key, *compared)),
         help=_tooltip(kind),
     )
-    return tuple(chosen)
+    kept = [name for name in setting if name in hidden or name in chosen]
+    return tuple(dict.fromkeys((*kept, *chosen)))
 
 
 def _compared_factor(kind: ComparedFactor, key: str, setting: str, study: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +15,20 @@ from core.analysis.kit.registry import Analysis, Topic
 from core.domain.frames import ITEM_SCORES, OPTION_COUNTS
 from core.domain.results import AnalysisResult
 from core.domain.study import LEAVE_OUT
-from core.errors import UserError
+from core.errors import NotEnoughData, UserError, WrongOption
+from core.workflow import tour
 from core.workflow.answers import browsing
 from core.workflow.background import Computation
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, computing, item_attributes, person_facts, roles
+from core.workflow.statistics import (
+    analyses,
+    computing,
+    fits,
+    item_attributes,
+    person_facts,
+    roles,
+)
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.statistics.result_changes import change_sentence, changed_tables
@@ -70,7 +79,12 @@ def show(
         st.caption(widgets.plain(analysis.question))
         with row:
             answers, place_of_roles = _which_answers(study, analysis)
-        with st.container(key="statistics", horizontal=True, gap="medium"):
+        options_and_answer = st.container(key="statistics", horizontal=True, gap="medium")
+        tables = st.container(key="result_tables")
+        with (
+            options_and_answer,
+            _in_grey_if_unfit(study, analysis),
+        ):
             options, chart_options = _options(analysis, study, answers, editors)
             over = analyses.averaged_factors(
                 widgets.workspace(), study.code, analysis, options, answers
@@ -80,7 +94,16 @@ def show(
             )
             with place_of_roles:
                 _roles_of_factors(study, analysis, request, answers)
-            with st.container(key="result"), widgets.error_box():
+            with (
+                st.container(key="result"),
+                widgets.error_box(),
+                _in_grey_if_unfit(study, analysis),
+            ):
+                why = fits.why_meaningless(widgets.workspace(), study.code, analysis)
+                # several studies together can have what each lacks
+                if why and not answers.others and not _wants_anyway(study, analysis):
+                    does_not_fit(study, analysis, why, computable=True)
+                    return
                 result = result_of(request, cancels_earlier=True)
                 if result is not None:
                     results.show_result(
@@ -88,12 +111,70 @@ def show(
                         request,
                         result,
                         chart_options,
+                        below=tables,
                         above=(lambda: above(study, request, result)) if above else None,
                         tabs={
                             **(tabs(study, request, result) if tabs else {}),
                             **_left_out_tab(analysis, request, result),
                         },
                     )
+
+
+@contextmanager
+def _in_grey_if_unfit(study: StudyRecord, analysis: Analysis) -> Generator[None]:
+    """Say in grey that an analysis has too few answers; what somebody typed wrongly stays red."""
+    try:
+        yield
+    except WrongOption:
+        raise
+    except NotEnoughData as error:
+        does_not_fit(study, analysis, str(error))
+
+
+def does_not_fit(
+    study: StudyRecord, analysis: Analysis, why: str, *, computable: bool = False
+) -> None:
+    """One grey line: why an analysis says nothing of a study, and a sample study that it fits.
+
+    Where it is `computable`, it can be computed all the same.
+    """
+    sample = tour.shown_by(analysis)
+    loaded = {record.code for record in studies.list_studies(widgets.workspace())}
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(plain(why), width="content")
+        if sample is not None and sample.code in loaded and sample.code != study.code:
+            st.button(
+                f"See it with {sample.code}",
+                type="tertiary",
+                icon=":material/tour:",
+                key="see_sample",
+                help=plain(sample.about),
+                on_click=widgets.switch_study,
+                args=(sample.code,),
+            )
+        elif sample is not None and sample.code not in loaded:
+            st.page_link(
+                "pages/home.py",
+                label="Sample studies that have it",
+                icon=":material/tour:",
+                help="Home loads them by one click.",
+            )
+        if computable:
+            st.button(
+                "Compute it all the same",
+                type="tertiary",
+                key="compute_anyway",
+                on_click=st.session_state.update,
+                args=({_anyway(study, analysis): True},),
+            )
+
+
+def _anyway(study: StudyRecord, analysis: Analysis) -> str:
+    return f"anyway:{study.code}:{analysis.name}"
+
+
+def _wants_anyway(study: StudyRecord, analysis: Analysis) -> bool:
+    return bool(st.session_state.get(_anyway(study, analysis)))
 
 
 def _left_out_tab(analysis: Analysis, request: AnalysisRequest, result: AnalysisResult) -> Tabs:
@@ -266,18 +347,19 @@ def _state_of_bar(
 def _together(study: StudyRecord, analysis: Analysis) -> tuple[str, ...]:
     """Other studies with the same bank, or with any, where the analysis begins with studies."""
     any_bank = any("study" in o.default for o in analysis.options if o.name == "by")
-    others = [
-        record.code
+    others = {
+        record.code: record.name
         for record in reversed(studies.list_studies(widgets.workspace()))
         if (any_bank or record.instrument == study.instrument)
         and record.code != study.code
         and record.n_responses
-    ]
+    }
     if not others:
         return ()
     chosen = st.multiselect(
         "Add the answers of other studies",
-        others,
+        list(others),
+        format_func=lambda code: others.get(code, code),
         key=f"together:{'any:' if any_bank else ''}{study.code}",
         persist_state="session",
         help=("" if any_bank else "Studies with the same bank. ")

@@ -4,49 +4,101 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable
-from typing import Literal
+from functools import partial
+from typing import Literal, get_args
 
 import streamlit as st
 
 from core.domain.numbers import usable_words
-from core.workflow.answers import exports
+from core.workflow.answers import exports, wide
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.runs import control
 from core.workflow.statistics import analyses
+from pages.shared import widgets
 from pages.shared.widgets import download, plain, workspace
 
 FileFormat = Literal["csv", "parquet"]
 _PYTHON = ".venv/bin/python -m core"
 _WORDS: dict[FileFormat, str] = {"csv": "CSV", "parquet": "Parquet"}
+_WIDE_WORDS: dict[wide.WideFormat, str] = {"csv": "CSV", "xlsx": "Excel", "sav": "SPSS"}
+_VALUES: dict[wide.Values, str] = {
+    "scores": "Scores, reversed items reversed",
+    "answers": "Answers as given",
+}
+_Maker = Callable[[object], bytes]
 
 
-def answers_file(study: str, file_format: FileFormat) -> None:
-    """A button that prepares all answers as a file, then the download of it."""
-    words = _WORDS[file_format]
+def _made_on_request(study: str, key: str, words: str, suffix: str, make: _Maker) -> None:
+    """A button that prepares a file of the answers, then the download of it."""
     revision = (workspace().process, analyses.revision(workspace(), [study]))
-    flag = f"prepared:{study}:{file_format}"
-    st.caption(
-        f"All answers in one tidy {words} file, one answer per row. You can import the file again "
-        "without loss."
-    )
+    flag = f"prepared:{study}:{key}"
     if st.session_state.get(flag) != revision:
-        again = flag in st.session_state
-        if again:
+        if flag in st.session_state:
             st.caption("The answers have changed since the file was prepared.")
         st.button(
             f"Prepare the file ({words})",
-            key=f"prepare:{file_format}",
+            key=f"prepare:{key}",
             icon=":material/inventory_2:",
             on_click=_prepare,
             args=(flag, revision),
             help="A file of a million answers takes some seconds.",
         )
         return
-    data = _answers(revision, study, file_format)
+    data = b""
+    with widgets.error_box():
+        data = make(revision)
+    if not data:
+        return
     size = f"{len(data) / 1e6:,.1f} MB" if len(data) >= 100_000 else f"{len(data):,} bytes"
-    name = f"{file_stem(study)}-answers.{file_format}"
-    download(f"Download {words} ({size})", data, name, key=f"download:answers:{file_format}")
+    download(
+        f"Download {words} ({size})", data, f"{file_stem(study)}-{suffix}", key=f"download:{key}"
+    )
+
+
+def answers_file(study: str, file_format: FileFormat) -> None:
+    """All answers of a study as a file, one answer per row."""
+    words = _WORDS[file_format]
+    st.caption(
+        f"All answers in one tidy {words} file, one answer per row. You can import the file again "
+        "without loss."
+    )
+    _made_on_request(
+        study,
+        file_format,
+        words,
+        f"answers.{file_format}",
+        lambda revision: _answers(revision, study, file_format),
+    )
+
+
+def _wide_file(study: str) -> None:
+    """The table with a row for each administration, as other programs of statistics want it."""
+    st.markdown("**One row for each person or administration**")
+    st.caption(
+        "A column for each item, beside what was varied and what is known of people. For SPSS, "
+        "jamovi, JASP, R and Excel."
+    )
+    values = st.segmented_control(
+        "Numbers",
+        get_args(wide.Values),
+        default="scores",
+        format_func=_VALUES.__getitem__,
+        required=True,
+        key=f"wide_values:{study}",
+        help="Scores are points after reverse-keying. Answers are the points of what was chosen, "
+        "before it; in SPSS files they have the labels of the options, and each reason for no "
+        "answer is a missing value.",
+    )
+    chosen: wide.Values = values or "scores"
+    for file_format, words in _WIDE_WORDS.items():
+        _made_on_request(
+            study,
+            f"wide:{chosen}:{file_format}",
+            f"{words}, {chosen}",
+            f"{chosen}-wide.{file_format}",
+            partial(_wide, study=study, values=chosen, file_format=file_format),
+        )
 
 
 def _study_files(study: StudyRecord) -> None:
@@ -137,6 +189,7 @@ def export_section(study: StudyRecord) -> None:
         st.markdown("**Answers**")
         answers_file(study.code, "csv")
         answers_file(study.code, "parquet")
+        _wide_file(study.code)
     with right:
         st.markdown("**Bank, plan and design**")
         _study_files(study)
@@ -144,6 +197,7 @@ def export_section(study: StudyRecord) -> None:
     st.caption(
         "The command writes a folder with answers.csv, bank.csv, counts.csv, SHA256SUMS with the "
         "checksums and, for planned studies, plan.csv, calls.csv, prompts.csv and design.yaml. "
+        "With --wide csv, xlsx or sav it also writes tables with a row for each administration. "
         "Only this page writes Parquet."
     )
 
@@ -156,6 +210,12 @@ def _prepare(flag: str, revision: object) -> None:
 def _answers(revision: object, study: str, file_format: FileFormat) -> bytes:
     """The file, kept as long as the answers (`revision`) stay the same."""
     return exports.export_tidy(workspace(), study, file_format)
+
+
+@st.cache_data(max_entries=4, show_spinner="Preparing the file ...")
+def _wide(revision: object, study: str, values: wide.Values, file_format: wide.WideFormat) -> bytes:
+    """The same of the table with a row for each administration."""
+    return wide.export_wide(workspace(), study, values, file_format)
 
 
 def file_stem(study: str) -> str:

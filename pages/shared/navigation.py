@@ -23,7 +23,29 @@ TERM_PARAMETER = "term"
 _PAGES = "pages_of_app"
 _LAST_PLACE = "last_place"
 _TEXT = "search"
+# A page completes its address with what it shows at first. Streamlit makes a step of the browser's
+# history of that, so that Back would lead to the same page again. Only what a person chose is one.
 _KEYBOARD = """
+const shownAtFirst = ["study", "analysis", "audit", "coder", "step", "published"];
+const steps = window.history.pushState.bind(window.history);
+const completes = (next) => {
+  const now = new URLSearchParams(window.location.search);
+  const names = [...new Set([...now.keys(), ...next.searchParams.keys()])];
+  return next.pathname === window.location.pathname && names.every(
+    (name) => `${now.getAll(name)}` === `${next.searchParams.getAll(name)}`
+      || (!now.has(name) && shownAtFirst.includes(name))
+  );
+};
+if (!window.inkblotHistory) {
+  window.inkblotHistory = true;
+  window.history.pushState = (state, unused, url) => {
+    if (completes(new URL(url, window.location.href))) {
+      window.history.replaceState(state, unused, url);
+    } else {
+      steps(state, unused, url);
+    }
+  };
+}
 export default function ({ setTriggerValue }) {
   const box = () => document.querySelector(".st-key-search input");
   const press = (event) => {
@@ -117,18 +139,23 @@ def all_pages() -> Sequence[PageEntry]:
     return pages
 
 
-def _place(page: str) -> tuple[str, str]:
-    return page, st.query_params.get(ANALYSIS_PARAMETER, "")
+def _place(page: str) -> tuple[str, ...]:
+    named = (ANALYSIS_PARAMETER, widgets.STUDY_PARAMETER)
+    return page, *(st.query_params.get(name, "") for name in named)
 
 
 def _follow_the_address(page: str) -> None:
-    """Empty the search box after a link was followed; the address chooses the analysis."""
+    """After a link or a step back: empty the search box; the address chooses study and analysis."""
     last = st.session_state.get(_LAST_PLACE)
     if last is None or last == _place(page):
         return
     st.session_state[_TEXT] = ""
     if ANALYSIS_PARAMETER in st.query_params:
         st.session_state.pop(widgets.analysis_chooser(page), None)
+    study = st.query_params.get(widgets.STUDY_PARAMETER)
+    # A choice that was made before the browser had the address of the one before it stays.
+    if last[0] == page and study and not widgets.study_is_being_chosen():
+        widgets.switch_study(study)
 
 
 def _study() -> str:
@@ -194,8 +221,17 @@ def _search(pages: Sequence[PageEntry]) -> None:
 
 
 def _hits(text: str, pages: Sequence[PageEntry]) -> tuple[SearchEntry, ...]:
-    entries = (*(page.found_by() for page in pages), *search.analysis_entries())
-    return search.find(text, (*entries, *search.term_entries()))
+    return search.find(
+        text,
+        (
+            *(page.found_by() for page in pages),
+            *search.analysis_entries(),
+            *search.action_entries(),
+            *search.question_entries(),
+            *search.study_entries(widgets.workspace()),
+            *search.term_entries(),
+        ),
+    )
 
 
 def _open_first_hit() -> None:
@@ -211,14 +247,19 @@ def _page_of(entry: SearchEntry, pages: Sequence[PageEntry]) -> PageEntry:
     return next(page for page in pages if page.name == entry.page)
 
 
+def analysis_parameters(analysis: str, study: str = "") -> Mapping[str, str]:
+    """What the address says beside the page, so that it opens an analysis of a study.
+
+    Without them, the chosen study, and the analysis that its page opens with.
+    """
+    named = {widgets.STUDY_PARAMETER: study or _study(), ANALYSIS_PARAMETER: analysis}
+    return {name: value for name, value in named.items() if value}
+
+
 def _parameters(entry: SearchEntry) -> Mapping[str, str]:
     """What the address says beside the page."""
-    named = {
-        widgets.STUDY_PARAMETER: _study(),
-        ANALYSIS_PARAMETER: entry.analysis,
-        TERM_PARAMETER: entry.title if entry.kind == "term" else "",
-    }
-    return {name: value for name, value in named.items() if value}
+    term = {TERM_PARAMETER: entry.title} if entry.kind == "term" else {}
+    return {**analysis_parameters(entry.analysis, entry.study), **term}
 
 
 @cache

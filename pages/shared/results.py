@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 from altair.utils.schemapi import disable_debug_mode
 from pandas.io.formats.style import Styler
+from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.kit.registry import Analysis
 from core.analysis.kit.scores import level_name
@@ -77,13 +78,14 @@ def show_result(
     result: AnalysisResult,
     chart_options: Mapping[str, Any],
     *,
+    below: DeltaGenerator,
     above: Callable[[], None] | None = None,
     tabs: Mapping[str, Callable[[], None]] = MappingProxyType({}),
 ) -> None:
     """The answer in sentences, notes in one line, the first chart, and the rest in tabs.
 
-    `above` draws something below the answer; `tabs` draw further tabs, or the top of a tab, by
-    the titles of the tabs.
+    The tabs are drawn in `below`, which is wider. `above` draws something below the answer; `tabs`
+    draw further tabs, or the top of a tab, by the titles of the tabs.
     """
     stem = file_stem(request.studies[0])
     answers = analysis.answer(result)
@@ -119,7 +121,8 @@ def show_result(
     if syntax:
         contents[_SYNTAX] = syntax
     contents["Method and files"] = [lambda: _show_method(analysis, result, stem)]
-    _show_tabs(analysis, contents)
+    with below:
+        _show_tabs(analysis, contents)
 
 
 def _show_where_charts_are(others: Sequence[DrawnChart], without: str) -> None:
@@ -177,9 +180,8 @@ def show_notes(analysis: Analysis, result: AnalysisResult, groups: Sequence[str]
     n = len(cautions) + len(notes)
     if not n:
         return
-    which = "which changes" if n == 1 else f"{len(cautions)} change{'s' * (len(cautions) == 1)}"
-    changes = f", {which} how to read this"
-    label = count_text(n, "note") + (changes if cautions else "")
+    important = ", important" if n == 1 else f", {len(cautions)} important"
+    label = count_text(n, "note") + (important if cautions else "")
     icon = ":material/warning:" if cautions else ":material/info:"
     with st.popover(label, icon=icon, type="tertiary", key=f"notes_fold:{analysis.name}"):
         for title, sentences in (
@@ -334,7 +336,7 @@ def show_table(
         "without leading zeros for values that cannot exceed 1.",
     )
     read, common = to_read(shown)
-    worded = with_wordings(read, result.item_texts)
+    worded = with_wordings(read, _wordings_of_rows(result, shown, request))
     alt = f"{shown.title}: {count_text(len(shown.frame), 'row')}"
     if apa:
         _show_apa(result, shown)
@@ -490,18 +492,34 @@ def numbers(shown: ResultTable, *, alt: str, **options: Any) -> Any:
     return table(titled(shown), alt=alt, column_config=configs, **options)
 
 
-def with_wordings(shown: ResultTable, texts: Mapping[str, str]) -> ResultTable:
-    """The table with the wording of each item beside its code; on pages only, never in files."""
+def _wordings_of_rows(
+    result: AnalysisResult, shown: ResultTable, request: AnalysisRequest | None
+) -> Sequence[Mapping[str, str]]:
+    """The wordings of items for each row: those of its language, and else of the result."""
+    if request is None or "language" not in shown.frame or not result.item_texts:
+        return [result.item_texts] * len(shown.frame)
+    languages = shown.frame["language"].astype(str)
+    own = analyses.wordings(workspace(), request.studies, sorted(set(languages)))
+    texts = {name: {**result.item_texts, **own[name]} for name in own}
+    return [texts[name] for name in languages]
+
+
+def with_wordings(shown: ResultTable, texts: Sequence[Mapping[str, str]]) -> ResultTable:
+    """The table with the wording of each item behind its numbers; on pages only, not in files.
+
+    `texts` has those of each row.
+    """
     frame, columns = shown.frame.copy(), list(shown.columns)
+    end = next((n for n, column in enumerate(columns) if column.role == "remark"), len(columns))
     for column in shown.columns:
         of_items = column.name == "item" or column.name.startswith("item_")
-        wordings = frame[column.name].map(texts) if of_items and texts else pd.Series()
-        if wordings.notna().any():
+        codes = frame[column.name] if of_items else ()
+        wordings = [own.get(code, "") for own, code in zip(texts, codes, strict=False)]
+        if any(wordings):
             name = f"{column.name}_wording"
-            # The column of items is pinned, so that its neighbor is the first column.
-            place = 0 if column.name == "item" else columns.index(column) + 1
-            frame.insert(place, name, wordings.fillna(""))
-            columns.insert(place, text(name, f"{column.title}: wording", _WORDING))
+            frame.insert(end, name, wordings)
+            columns.insert(end, text(name, f"{column.title}: wording", _WORDING))
+            end += 1
     return ResultTable(shown.name, shown.title, frame, tuple(columns))
 
 

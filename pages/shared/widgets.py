@@ -74,6 +74,7 @@ log = logging.getLogger(__name__)
 
 LabelVisibility = Literal["visible", "hidden", "collapsed"]
 STUDY_PARAMETER = "study"
+COPY_PARAMETER = "copy"  # of the page Design: the study whose design fills the form
 _STUDY_CHOOSER = "study_chooser_"
 _KEYS = "keys_of_session"
 _JOINER = "\u2060"
@@ -269,10 +270,10 @@ def no_study() -> None:
     """What to do where there is no study."""
     imported = any(study.kind == "imported" for study in studies.list_studies(workspace()))
     st.info(
-        "This page shows studies that Inkblot asks itself, and not imported ones. Run the sample "
-        "study from Home, or design a study."
+        "This page shows studies that Inkblot asks itself, and not imported ones. Load the "
+        "sample studies from Home, or design a study."
         if imported
-        else "There is no study yet. Run the sample study from Home, design a study, or import "
+        else "There is no study yet. Load the sample studies from Home, design a study, or import "
         "answers."
     )
     with st.container(horizontal=True):
@@ -298,16 +299,24 @@ def choose_study(
     width: int | Literal["stretch"] = "stretch",
 ) -> StudyRecord | None:
     """The chosen study, kept in the address, so a reload keeps it; None without studies."""
-    records = [s for s in studies.list_studies(workspace()) if s.kind in kinds]
+    preferred = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
+    every = studies.list_studies(workspace(), put_away=True)
+    records = [one for one in every if one.kind in kinds and one.place == "listed"]
+    for away in (one for one in every if one.code == preferred and one.place != "listed"):
+        st.warning(
+            f"The study {plain(away.name)} was {away.place}. Bring it back on Home to open it.",
+            icon=":material/archive:",
+        )
     if not records:
         return None
-    codes = [record.code for record in reversed(records)]
-    preferred = st.query_params.get(STUDY_PARAMETER) or st.session_state.get("chosen_study")
+    names = {record.code: record.name for record in reversed(records)}
+    codes = list(names)
     chosen = st.selectbox(
         "Study",
         codes,
         index=codes.index(preferred) if preferred in codes else 0,
         key=f"{_STUDY_CHOOSER}{len(codes)}",
+        format_func=lambda code: names.get(code, code),
         help="This page shows the study that you choose here. The newest study is first.",
         label_visibility=label_visibility,
         width=width,
@@ -323,6 +332,31 @@ def show_study(code: str) -> None:
     st.session_state["chosen_study"] = code
     for key in [key for key in st.session_state if str(key).startswith(_STUDY_CHOOSER)]:
         del st.session_state[key]
+
+
+def forget_study(code: str) -> None:
+    """Choose no study where this one was chosen, as it is in no list any more."""
+    if st.session_state.get("chosen_study") == code:
+        st.session_state.pop("chosen_study")
+    if st.query_params.get(STUDY_PARAMETER) == code:
+        del st.query_params[STUDY_PARAMETER]
+
+
+def switch_study(code: str) -> None:
+    """Show another study on the page that is open, whose list has it.
+
+    The browser keeps the choice of a list that stands; so that is set and not forgotten.
+    """
+    show = [key for key in st.session_state if str(key).startswith(_STUDY_CHOOSER)]
+    show_study(code)
+    st.session_state.update(dict.fromkeys(show, code))
+
+
+def study_is_being_chosen() -> bool:
+    """Whether this run was begun by the choice of another study from the list."""
+    before = st.session_state.get("chosen_study")
+    lists = [key for key in st.session_state if str(key).startswith(_STUDY_CHOOSER)]
+    return any(st.session_state[key] != before for key in lists)
 
 
 def to_the_top() -> None:

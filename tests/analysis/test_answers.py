@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import pytest
 
-from core.analysis.kit.factor_models.models import MODELS
 from core.analysis.kit.sentences import (
     KEYING_STEP,
     coefficient_text,
@@ -134,22 +133,20 @@ BY_HAND = {
                     "r",
                     "ci_low",
                     "ci_high",
-                    "bootstrap_low",
-                    "bootstrap_high",
                     "n_items",
                     *CORRECTED,
                     "remark",
                 ),
                 [
-                    ("m", "en", "de", 0.52, 0.3, 0.68, 0.29, 0.7, 60, *EN_DE, ""),
-                    ("m", "en", "fr", NAN, NAN, NAN, NAN, NAN, 60, *[NAN] * 5, "", "No variance."),
-                    ("m", "de", "fr", -0.1, -0.3, 0.2, NAN, NAN, 58, *DE_FR, ""),
+                    ("m", "en", "de", 0.52, 0.29, 0.7, 60, *EN_DE, ""),
+                    ("m", "en", "fr", NAN, NAN, NAN, 60, *[NAN] * 5, "", "No variance."),
+                    ("m", "de", "fr", -0.1, -0.3, 0.2, 58, *DE_FR, ""),
                 ],
             ),
             table("equivalence", ("respondent", "first", "second", "difference", "verdict"), []),
         ),
         "r from −.10 [−.30, .20] (de with fr) to .52 [.29, .70] (en with de), median .21 (1 pair "
-        "undefined), over 60 items (intervals by resampling items); the means of items have a "
+        "undefined), over 60 items; the means of items have a "
         "reliability of .60 to .80 (repetitions), and without their errors r is −.15 [−.46, .31] "
         "to .69 [.40, .91], median .27.",
     ),
@@ -375,7 +372,7 @@ BY_HAND = {
         ),
         "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
         ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness corrected for "
-        "few answers is .90 [.85, .94]; 3 strong neutral.",
+        "few answers is .90 [.85, .94]; firmly neutral on 3 (strong neutral).",
     ),
     "invalid_answers": (
         made(
@@ -690,7 +687,7 @@ BY_HAND = {
                 ],
             ),
         ),
-        "1 of 2 items is flagged: i1 (large; fr −0.42 points against de).",
+        "1 of 2 items is flagged: i1 (large; fr 0.42 points below de with the same trait).",
     ),
     "graded_response": (
         made(
@@ -782,7 +779,7 @@ BY_HAND = {
                 [("m", "A", "x", "y", 3.25, 2.5), ("m", "B", "x", "y", 9.0, 9.0)],
             ),
         ),
-        "A: x is higher than y (M = 3.25 and 2.50), Welch's t(20.3) = −2.35, adjusted p < .001, "
+        "A: y is lower than x (M = 2.50 and 3.25), Welch's t(20.3) = −2.35, adjusted p < .001, "
         "g = −1.01 [−2.00, −0.10] (as published, d = −1.05) "
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
@@ -921,17 +918,18 @@ BY_HAND = {
             ),
             table(
                 "items",
-                ("respondent", "subscale", "item", "ci_high"),
+                ("respondent", "subscale", "item", "mean", "ci_high"),
                 [
-                    ("m", "A", "i1", 0.5),
-                    ("m", "A", "i2", NAN),
-                    ("m", "A", "i3", -0.05),
-                    ("m", "A", "i4", 0.1),
+                    ("m", "A", "i1", 3.0, 0.5),
+                    ("m", "A", "i2", NAN, NAN),
+                    ("m", "A", "i3", 1.256, -0.05),
+                    ("m", "A", "i4", 4.5, 0.1),
                 ],
             ),
         ),
-        "1 of 6 items discriminates well (.40 to .70), 3 below that (1 against the other items), 1 "
-        "above, 1 undefined (no variance, or too few answers). i3 runs against the scale: check "
+        "Item means from 1.26 (i3) to 4.50 (i4) points. 1 of 6 items discriminates well (.40 to "
+        ".70), 3 below .40 (1 against the other items), 1 above .70 (nearly the same as others), 1 "
+        "undefined (no variance, or too few answers). i3 runs against the scale: check "
         f"its keying {KEYING_STEP}.",
     ),
     "option_distribution": (
@@ -1060,11 +1058,31 @@ BY_HAND = {
                 ("respondent", "entities", "order", "transitive"),
                 [("m", 3, "A > B > C", "yes")],
             ),
+            table(
+                "order_effects",
+                (
+                    "respondent",
+                    "first",
+                    "second",
+                    "first_named",
+                    "second_named",
+                    "effect",
+                    "p_adjusted",
+                ),
+                [
+                    ("m", "A", "B", 0.94, 0.72, 0.66, 0.0003),
+                    ("m", "A", "B", 0.92, 0.68, 0.60, 0.001),  # of one format
+                    ("m", "B", "C", 0.3, 0.5, -0.2, 0.03),
+                    ("m", "A", "D", 0.6, 0.5, 0.1, 0.4),
+                    ("m", "A", "C", NAN, NAN, NAN, NAN),
+                ],
+            ),
         ),
         "A wins over B in 60.6% [59.0%, 62.0%]; neither of B and C wins beyond chance (B in 52.0% "
         "[45.0%, 59.0%]); A against C is undefined (no answer takes a side); A against D in 70.0% "
         "(no interval, so no winner is named). By the shares alone, the order is A > B > C, which "
-        "the intervals of some pairs do not carry.",
+        "the intervals of some pairs do not carry. Which is named first matters in 2 of 3 pairs, "
+        "most with A and B: A wins in 94.0% where it is named first, in 28.0% where it is second.",
     ),
     "validation_report": (
         made(
@@ -1217,11 +1235,12 @@ def test_models_of_one_bic_are_named_together():
     )
 
 
-def cfa_answer(row, n_factors, method="Confirmatory factor analysis. One factor per subscale. ML"):
+def cfa_answer(row, n_factors, model="subscales"):
     loadings = table(
         "loadings", ("respondent", "factor"), [("m", f"F{k}") for k in range(n_factors)]
     )
-    result = replace(made(fits(row, without=("factor_model",)), loadings), method=method)
+    result = made(fits(row, without=("factor_model",)), loadings)
+    result = replace(result, choices={"model": model})
     ((_, sentence, light),) = analyses.by_name("cfa").answer(result)
     return sentence.partition(", m: ")[0], light
 
@@ -1238,10 +1257,8 @@ def test_the_lead_line_of_a_model_has_its_name_and_its_light():
         ("method", "Model with a method factor"),
         ("general", "Three-factor model"),
     ):
-        method = f"Confirmatory factor analysis. {dict(MODELS)[kind]}. ML."
-        assert cfa_answer(good, 3, method)[0] == name
-    typed = "Confirmatory factor analysis. The model of the text. ML."
-    assert cfa_answer(good, 2, typed)[0] == "Edited two-factor model"
+        assert cfa_answer(good, 3, kind)[0] == name
+    assert cfa_answer(good, 2, "typed")[0] == "Edited two-factor model"
 
 
 STEPS = ("configural", "metric", "scalar", "strict")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.resources import files
 
 import pytest
-from playwright.sync_api import TimeoutError
+from playwright.sync_api import TimeoutError, expect
 
 import app as entry
 from core.workflow.answers import audits
@@ -88,6 +88,7 @@ def open_page(page, address):
     settled(page)
     page.wait_for_selector("h1")
     page.wait_for_function(_IS_DRAWN)
+    expect(page.get_by_role("button", name="Cancel")).to_have_count(0)  # of what is computed
     settled(page)
 
 

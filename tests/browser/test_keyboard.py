@@ -16,7 +16,9 @@ GRID = "[data-testid='data-grid-canvas']"
 
 
 def tab_to(page, selector, most=80):
-    """Press Tab until the focus is inside an element."""
+    """Press Tab until the focus is inside an element, once it is there and the page at rest."""
+    page.locator(selector).first.wait_for(state="attached")
+    settled(page)
     for _ in range(most):
         page.keyboard.press("Tab")
         if page.evaluate(_FOCUS_IS_IN, selector):

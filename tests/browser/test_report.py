@@ -18,7 +18,7 @@ def test_a_report_is_made_on_the_page_and_both_files_show_it(app, page, shot, tm
     app.start()
     go(page, app, "report?study=sample_simulated")
     page.get_by_text("Exploratory factors").click()
-    expect(page.get_by_text("5 analyses. HTML and Word.")).to_be_visible()
+    expect(page.get_by_text("6 analyses. HTML and Word.")).to_be_visible()
     page.get_by_role("textbox", name="Authors").fill("A. <b>Author</b>")
     page.get_by_role("textbox", name="Authors").press("Enter")
     page.get_by_role("button", name="Make the report").click()
@@ -36,10 +36,20 @@ def test_a_report_is_made_on_the_page_and_both_files_show_it(app, page, shot, tm
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     page.goto(files["HTML ("].as_uri())
-    # a second one stands over the wide tables at the end
-    expect(page.get_by_role("heading", name="Reliability").first).to_be_visible()
+    expect(page.get_by_role("heading", name="In short")).to_be_visible()
+    expect(page.get_by_role("table", name="Table 1")).to_be_visible()
+    assert page.get_by_role("img").count() == 3
     expect(page.get_by_role("heading", name="What was left out")).to_be_visible()
-    assert page.get_by_role("table").count() == len(document.tables)
+    # a second one stands over the wide tables at the end; both are folded away
+    reliability = page.get_by_role("heading", name="Reliability").first
+    expect(reliability).to_be_hidden()
+    page.get_by_role("link", name="Reliability").first.click()
+    expect(reliability).to_be_visible()
+    page.reload()
+    page.emulate_media(media="print")
+    expect(page.locator("h3", has_text="Item statistics").first).to_be_visible()
+    page.emulate_media(media="screen")
+    assert page.locator("table").count() == len(document.tables)
     assert page.evaluate("[...document.images].every(i => i.complete && i.naturalWidth > 100)")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert not [url for url in asked if not url.startswith(("file:", "data:"))]

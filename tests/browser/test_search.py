@@ -80,6 +80,27 @@ def test_words_lead_to_their_analysis_by_keyboard_and_the_study_stays(home):
     expect(chosen).to_be_checked()
 
 
+def test_what_somebody_wants_to_do_a_question_and_a_study_are_proposed_while_typing(home):
+    page = home
+    hits = page.get_by_test_id("stSidebar").locator(".st-key-search_hits").get_by_role("link")
+    to_the_box(page)
+    page.keyboard.type("make a rep")
+    expect(hits.first).to_contain_text("Make a report")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/report\?"))
+    settled(page)
+    to_the_box(page)
+    page.keyboard.type("weak items")
+    expect(hits.first).to_contain_text("Which items are weak?")
+    page.keyboard.press("Enter")
+    arrives(page, "item_statistics", "item_statistics")
+    to_the_box(page)
+    page.keyboard.type("newer")
+    expect(hits.first).to_contain_text("newer")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/answers\?.*study=newer"))
+
+
 def test_on_a_phone_the_pages_are_folded_and_the_search_works(app, browser):
     app.command("sample", "simulated")
     app.start()

@@ -15,6 +15,7 @@ from scipy.stats import t as student
 
 from core.analysis.items.graded_response.analysis import graded_response
 from core.charts.curves import MAX_ITEMS
+from core.charts.dots import dif_charts, group_charts
 from core.charts.panels import (
     BACKGROUNDS,
     LIGHTS,
@@ -597,3 +598,33 @@ def test_models_without_any_bic_have_no_empty_chart():
     columns = ("factor_model", "bic_difference", "n", "admissible")
     rows = [("General factor", math.nan, 200, True), ("Subscales", math.nan, 200, True)]
     assert charts_of("cfa_comparison", made(table("fit", columns, rows))) == ()
+
+
+def test_the_subscale_with_the_largest_flagged_item_is_drawn_first():
+    """Of three subscales, the last has a large rise; the second a larger one that is chance."""
+    result = results()["dif"]
+    (table,) = (table for table in result.tables if table.name == "items")
+    rows = table.frame.head(1).assign(nagelkerke=0.01, jodoin_gierl="negligible")
+    parts = [
+        pd.concat([rows.assign(subscale=name, item=f"{name}{n}") for n in (1, 2)])
+        for name in ("a", "b", "c")
+    ]
+    parts[1]["nagelkerke"] = [0.2, 0.01]
+    parts[2][["nagelkerke", "jodoin_gierl"]] = [[0.01, "negligible"], [0.08, "large"]]
+    changed = replace(result, tables=(replace(table, frame=pd.concat(parts, ignore_index=True)),))
+    titles = [chart.title for chart in dif_charts(changed, "light")]
+    assert [title.rsplit(", ", 1)[1] for title in titles] == ["c", "a", "b"]
+
+
+@pytest.mark.parametrize(("third", "alike"), [(2.6, True), (90.0, False)])
+def test_means_of_groups_have_the_same_axis_unless_a_group_would_shrink(third, alike):
+    rows = [
+        (language, "", name, mean, 1.0, mean - 0.3, mean + 0.3, "context", 9, 0, 0, "")
+        for language, first in (("de", 2.0), ("en", 2.3), ("fr", third))
+        for name, mean in (("a", first), ("b", first + 0.5))
+    ]
+    columns = ("language", "scale", "group", "mean", "sd", "ci_low", "ci_high", "unit", "n")
+    groups = table("groups", (*columns, "n_missing", "n_fewer", "remark"), rows)
+    (chart,) = group_charts(made(groups), "light")
+    found = set(re.findall(r'"domain": \[([^\]]+)\]', json.dumps(chart.spec.to_dict())))
+    assert (len(found) == 1) == alike

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 
 from core.domain import tables
 
@@ -25,3 +26,16 @@ def test_what_all_of_several_rows_have_in_common_is_named_once():
 
 def test_a_single_row_keeps_its_factors_and_keys():
     assert read(("en", "a", "", 1.0)) == (["language", "item", "mean", "remark"], ())
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "title"),
+    [
+        ("95% CI low", "95% CI high", "95% CI"),
+        ("CI low, never", "CI high, never", "CI, never"),
+        ("Share of yes, first", "Share of yes, second", "Share of yes"),
+        ("From", "To", "From"),
+    ],
+)
+def test_two_columns_together_are_called_by_what_their_titles_share(first, second, title):
+    assert tables.common_title(tables.key("a", first), tables.key("b", second)) == title

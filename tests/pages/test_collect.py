@@ -13,6 +13,7 @@ from core.workflow.answers import imports
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from core.workflow.runs import collector, control
+from core.workflow.runs.expected_cost import expected_cost
 from pages.collect.progress import changed, cost_words, duration_words
 from tests.fault_server import FaultServer, Step
 from tests.pages import apps
@@ -263,6 +264,24 @@ def test_a_cost_cap_that_is_reached_pauses_the_run_and_says_so(workspace, server
     at = open_page(study="study")
     assert "cost cap of $0.01 is reached" in "".join(part.proto.body for part in at.html)
     assert any("cost cap $0.01" in r for r in at.dataframe[0].value.get("Remark", []))
+
+
+def test_an_empty_cost_cap_says_the_highest_cost_and_no_run_is_paused_by_it(workspace, server):
+    person = service(server.base_url, price_in=3.0, price_out=15.0, max_tokens=500)
+    freeze(workspace, person, n_personas=2)
+    at_most = expected_cost(workspace, "study").at_most
+    at = open_page(study="study")
+    assert at.number_input[0].value is None
+    said = float(at.number_input[0].placeholder.rsplit(" ", 1)[1])
+    assert at_most <= said < at_most + 0.011
+    at = fine(at.number_input[0].set_value(said).run())
+    press(at, "collect_start")
+    assert ended(workspace).n_done == 40
+
+
+def test_without_a_cost_the_cap_says_none(workspace):
+    freeze(workspace, simulated(), n_personas=1)
+    assert open_page(study="study").number_input[0].placeholder == "No cap"
 
 
 def test_hostile_reasons_are_shown_as_text(workspace, server):

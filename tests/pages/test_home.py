@@ -9,9 +9,12 @@ from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
 from core import progress
+from core.errors import DesignError
 from core.files import parts
+from core.workflow import next_steps, shelf
 from core.workflow.answers import imports
 from core.workflow.runs import collector, control
+from core.workflow.statistics import analyses
 from tests.pages import apps
 from tests.pages.apps import fine
 from tests.workflow.studies import freeze, service, simulated
@@ -143,6 +146,7 @@ def test_planned_and_imported_studies_are_listed_newest_first(workspace):
         "Read the item statistics",
         "planned",
         "Start it on Collect",
+        *(question.words for question in next_steps.QUESTIONS),
     ]
     assert "20 planned calls have no reply yet" in texts(at)
 
@@ -189,3 +193,151 @@ def test_headings_skip_no_level():
     pages = sorted((apps.APP.parent / "pages").rglob("*.py"))
     assert len(pages) > 40
     assert [p.name for p in pages if "st.subheader(" in p.read_text(encoding="utf-8")] == []
+
+
+def answered(workspace, study="study"):
+    freeze(workspace, simulated(), study=study, n_personas=1)
+    control.start(workspace, study)
+    control.wait(workspace, study, every_s=0.02)
+
+
+def test_a_study_is_renamed_in_its_row_and_its_files_keep_the_first_name(workspace):
+    answered(workspace)
+    at = open_page()
+    fine(at.menu_button(key="more:study").click("rename").run())
+    assert at.text_input(key="title:study").value == "study"
+    at.text_input(key="title:study").set_value("<b>First</b> try")
+    fine(next(b for b in at.button if b.label == "Rename").click().run())
+    assert "<b>First</b> try" in links(at)
+    assert "In files: study" in texts(at)
+    assert "title:study" not in {field.key for field in at.text_input}
+    fine(at.menu_button(key="more:study").click("rename").run())
+    at.text_input(key="title:study").set_value("")
+    fine(next(b for b in at.button if b.label == "Cancel").click().run())
+    assert "<b>First</b> try" in links(at)
+    answers = fine(apps.open_page("answers", study="study"))
+    assert answers.selectbox[0].options == ["<b>First</b> try"]
+
+
+def test_a_name_that_is_taken_is_refused_in_its_row(workspace):
+    answered(workspace)
+    freeze(workspace, simulated(), study="second", n_personas=1)
+    at = open_page()
+    fine(at.menu_button(key="more:study").click("rename").run())
+    at.text_input(key="title:study").set_value("second")
+    next(b for b in at.button if b.label == "Rename").click().run()
+    assert "There is a study called 'second' already" in at.error[0].value
+    assert at.text_input(key="title:study").value == "second"
+    assert "study" in links(at)
+
+
+def test_a_deleted_study_is_gone_at_once_and_undo_brings_it_back(workspace):
+    answered(workspace)
+    at = open_page()
+    fine(at.menu_button(key="more:study").click("delete").run())
+    assert "study" not in links(at)
+    assert "study is deleted." in texts(at)
+    assert figures(at)["Studies"] == "0"
+    assert "There is no study yet" in texts(fine(apps.open_page("item_statistics")))
+    fine(at.button(key="home_undo").click().run())
+    assert "study" in links(at)
+    assert "deleted" not in texts(at)
+
+
+def test_an_archived_study_is_folded_and_brought_back(workspace):
+    answered(workspace)
+    answered(workspace, "second")
+    at = open_page()
+    fine(at.menu_button(key="more:study").click("archive").run())
+    later = open_page()
+    fold = next(e for e in later.expander if e.label == "Archived and deleted: 1 study")
+    assert "back:study" not in {button.key for button in later.button}
+    later.session_state["studies_put_away"] = True
+    fine(later.run())
+    assert fold.label
+    assert "study" not in links(later)
+    opened = fine(apps.open_page("answers", study="study"))
+    assert "The study study was archived" in opened.warning[0].value
+    assert opened.selectbox[0].options == ["second"]
+    fine(later.button(key="back:study").click().run())
+    assert {"study", "second"} <= set(links(later))
+
+
+def test_a_running_study_is_not_deleted_and_the_page_says_why(workspace, monkeypatch):
+    answered(workspace)
+
+    def refused(*_):
+        raise DesignError("The study 'study' is being asked at this moment.", "Pause it first.")
+
+    monkeypatch.setattr("core.workflow.shelf.move", refused)
+    at = open_page()
+    at.menu_button(key="more:study").click("delete").run()
+    assert "is being asked" in at.error[0].value
+    assert "study" in links(at)
+
+
+def test_the_design_of_a_study_becomes_a_new_one_and_an_imported_study_has_none(workspace):
+    answered(workspace)
+    imports.import_tidy(workspace, "a.csv", b"item,answer\nq1,yes\nq2,no\n", study="people")
+    at = open_page()
+    assert len(at.menu_button(key="more:study").options) == 4
+    assert len(at.menu_button(key="more:people").options) == 3
+    design = fine(apps.open_page("design", copy="study"))
+    assert design.text_input(key="design:study").value == "study_2"
+
+
+def test_questions_in_plain_words_lead_to_the_analysis_that_answers_them(workspace):
+    assert "What would you like to know?" not in {header.value for header in open_page().header}
+    answered(workspace)
+    at = open_page()
+    assert "What would you like to know?" in {header.value for header in at.header}
+    found = links(at)
+    for question in next_steps.QUESTIONS:
+        assert analyses.by_name(question.analysis).topic == question.page
+        assert f"analysis={question.analysis}" in found[question.words].query_string
+    asked = fine(apps.open_page("reliability", study="study", analysis="generalizability"))
+    assert "How much of the differences between answers" in texts(asked)
+
+
+def test_counts_on_home_are_those_of_the_studies_in_the_list(workspace):
+    answered(workspace)
+    freeze(workspace, simulated(), study="waiting", n_personas=1)
+    for study in ("study", "waiting"):
+        shelf.move(workspace, study, "deleted")
+    at = open_page()
+    assert figures(at)["Replies"] == "0"
+    assert "planned calls" not in texts(at)
+
+
+def test_nothing_is_renamed_any_more_after_undo(workspace):
+    answered(workspace)
+    at = open_page()
+    fine(at.menu_button(key="more:study").click("rename").run())
+    fine(at.menu_button(key="more:study").click("delete").run())
+    fine(at.button(key="home_undo").click().run())
+    assert "title:study" not in {field.key for field in at.text_input}
+
+
+def test_a_renamed_study_has_its_new_name_in_every_list(workspace):
+    answered(workspace)
+    answered(workspace, "second")
+    shelf.rename(workspace, "study", "Honesty")
+    collect = fine(apps.open_page("collect"))
+    assert "Honesty" in collect.dataframe[-1].value["Study"].tolist()
+    design = fine(apps.open_page("design"))
+    assert "Honesty" in design.selectbox(key="design_frozen_chosen").options
+    statistics = fine(apps.open_page("item_statistics", study="second"))
+    together = next(m for m in statistics.multiselect if m.label.startswith("Add the answers"))
+    assert together.options == ["Honesty"]
+
+
+def test_a_design_that_cannot_be_used_leaves_the_form_and_says_so(workspace, monkeypatch):
+    answered(workspace)
+
+    def refused(*_):
+        raise DesignError("The bank is not in this database.", "Import it.")
+
+    monkeypatch.setattr("core.workflow.designs.forms.from_design", refused)
+    at = apps.run_page("design", copy="study")
+    assert "The bank is not in this database" in at.error[0].value
+    assert not [one.value for one in at.info if "are those of the study" in one.value]

@@ -16,7 +16,7 @@ from core import progress
 from core.errors import FileError
 from core.files import parts
 from core.store import imports as import_store
-from core.workflow.answers import exports, imports
+from core.workflow.answers import exports, imports, wide
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.packages import making
@@ -255,6 +255,22 @@ def test_a_planned_study_gives_answers_bank_plan_and_design(collected):
     assert exports.bank_csv(collected, "study") == editing.export(
         collected, "attitudes_20", "csv", studies.load(collected, "study").version
     )
+
+
+def test_a_row_for_each_administration_is_a_file_of_other_programs(collected):
+    at = press(
+        press(open_page(study="study"), "prepare:wide:scores:sav"), "prepare:wide:scores:xlsx"
+    )
+    at = fine(at.segmented_control(key="wide_values:study").set_value("answers").run())
+    at = press(at, "prepare:wide:answers:csv")
+    labels = {button.proto.label for button in at.get("download_button")}
+    data = wide.export_wide(collected, "study", "answers", "csv")
+    assert f"Download CSV, answers ({len(data):,} bytes)" in labels
+    at = fine(at.segmented_control(key="wide_values:study").set_value("scores").run())
+    labels = [button.proto.label for button in at.get("download_button")]
+    for words, file_format in (("SPSS", "sav"), ("Excel", "xlsx")):
+        data = wide.export_wide(collected, "study", "scores", file_format)
+        assert f"Download {words}, scores ({len(data):,} bytes)" in labels
 
 
 def test_a_file_prepared_earlier_is_made_anew_when_answers_have_come_in(workspace):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import chi2_contingency
+from scipy.stats import chi2_contingency, norm, t
 from scipy.stats.contingency import association, expected_freq
 
 from core.stats.contingency import (
@@ -164,7 +164,8 @@ def test_the_interval_of_v_inverts_a_test_with_units_drawn_one_by_one():
     v = np.sqrt((own**2).sum())
     drawn = np.random.default_rng(7).integers(12, size=(400, 12))
     errors = np.array([pearson_residuals(counts[units].sum(axis=0)) - own for units in drawn])
-    errors *= np.sqrt(12 / 11)  # draws from 12 units vary less than units of a population
+    # draws from 12 units vary less than units of a population, and their errors are estimated: t
+    errors *= np.sqrt(12 / 11) * t.ppf(0.975, 11) / norm.ppf(0.975)
     true = np.arange(0, 1, 0.001)
     seen = [np.linalg.norm(one * own / v - errors, axis=1) for one in true]
     shorter = np.array([(lengths <= v).mean() for lengths in seen])
@@ -220,7 +221,7 @@ def test_many_pairs_at_once_give_what_each_gives_by_itself():
     for groups, own in zip(sets, found, strict=True):
         part = counts[:, list(groups)]
         alone = resampled_cramers_v(part, bootstrap=bootstrap)
-        ends = (alone.value, alone.low, alone.high)
+        ends = (alone.value, 0.0 if own.p_permutation > 0.05 else alone.low, alone.high)
         assert (own.v.value, own.v.low, own.v.high) == pytest.approx(ends, rel=1e-12)
         assert own.chi_square.p == chi_square(part.sum(axis=0)).p
         p = unit_permutation_p(part, n_permutations=8000, seed=9)
@@ -232,6 +233,21 @@ def test_many_pairs_at_once_give_what_each_gives_by_itself():
     assert np.isnan(pair.v.corrected)
     assert any("V is not corrected" in problem for problem in pair.v.problems)
     assert pair.p_permutation == pytest.approx(exact, abs=0.01)
+
+
+def test_an_interval_of_v_lies_above_0_no_oftener_than_the_exchanges_reject():
+    """120 studies of eight items with nearly only yes in both languages."""
+    draw = np.random.default_rng(8)
+    above = rejected = 0
+    for seed in range(120):
+        yes = draw.binomial(10, draw.beta(9, 1, 8)[:, None], (8, 2))
+        counts = np.stack([yes, 10 - yes], axis=-1).astype(float)
+        (found,) = unit_associations(
+            counts, [(0, 1)], bootstrap=Bootstrap(200), n_permutations=500, seed=seed
+        )
+        above += found.v.low > 0
+        rejected += found.p_permutation <= 0.05
+    assert above <= rejected <= 13  # of 5 %, 14 in 120 are p < .005
 
 
 def test_sets_with_the_same_units_share_permutations():

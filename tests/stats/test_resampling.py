@@ -20,6 +20,7 @@ from core.stats.resampling import (
     resampled_totals,
     row_weights,
     shares_among_highest,
+    studentized_ratio_intervals,
     unit_intervals,
 )
 from tests.unit_intervals import wilson_of_units
@@ -189,6 +190,57 @@ def test_intervals_of_few_units_cover(n_units, shape):
     defined = np.isfinite(ends.low)
     assert defined.mean() > 0.98
     assert 0.92 <= ((ends.low <= truth) & (truth <= ends.high))[defined].mean() <= 0.995
+
+
+def test_studentized_intervals_are_those_of_ratios_drawn_one_resample_at_a_time():
+    """The error of a ratio is that of weighted least squares through 0, with n - 1."""
+    draw = np.random.default_rng(4)
+    below = draw.integers(1, 4, 9).astype(np.float64)
+    above = below * draw.exponential(size=9) - 1
+    above[3] = below[3] = 0.0  # belongs to no ratio
+
+    def ratio_and_error(x, w):
+        x, w = x[w > 0], w[w > 0]
+        ratio = x.sum() / w.sum()
+        return ratio, np.std(x - ratio * w, ddof=1) * np.sqrt(len(w)) / w.sum()
+
+    ratio, error = ratio_and_error(above, below)
+    t = []
+    for own in drawn_units(9, BOOTSTRAP):
+        of_drawn, its_error = ratio_and_error(above[own], below[own])
+        t.append((of_drawn - ratio) / its_error)
+    low, high = ratio - np.quantile(t, [0.95, 0.05]) * error
+    ends = studentized_ratio_intervals(
+        np.c_[above, above], np.c_[below, below], BOOTSTRAP, 0.9, (-50, 50)
+    )
+    assert ends.low == pytest.approx([low, low], rel=1e-12)
+    assert ends.high == pytest.approx([high, high], rel=1e-12)
+    within = studentized_ratio_intervals(above[:, None], below[:, None], BOOTSTRAP, 0.9, (0, 0.9))
+    assert (within.low[0], within.high[0]) == pytest.approx((max(low, 0), min(high, 0.9)))
+
+
+def test_studentized_intervals_of_units_that_are_alike_are_those_of_units():
+    ones, first = np.ones((8, 1)), np.zeros((8, 1))
+    first[0] = 1.0
+    for above, observed in ((ones, 1.0), (first * 0.0, 0.0)):
+        ends = studentized_ratio_intervals(above, ones, BOOTSTRAP, 0.95, (0, 1))
+        expected = unit_intervals(np.array([observed]), np.full((9, 1), observed), 8, 0.95)
+        assert (ends.low, ends.high) == (expected.low, expected.high)
+    single = studentized_ratio_intervals(first, first, BOOTSTRAP, 0.95, (0, 1))
+    assert np.isnan([single.low, single.high]).all()
+    with pytest.raises(ValueError, match="numerators"):
+        studentized_ratio_intervals(ones, np.ones((8, 2)), BOOTSTRAP, 0.95, (0, 1))
+
+
+@pytest.mark.parametrize("n_units", [10, 30])
+def test_studentized_intervals_of_skewed_units_cover(n_units):
+    """400 studies of units of exponential size, of which t would cover 90 and 93 %."""
+    draw = np.random.default_rng(n_units)
+    above = draw.exponential(size=(n_units, 400))
+    ends = studentized_ratio_intervals(
+        above, np.ones(above.shape), Bootstrap(500), 0.95, (-1e3, 1e3)
+    )
+    assert 0.92 <= ((ends.low <= 1) & (ends.high >= 1)).mean() <= 0.97
 
 
 def noisy_vectors(cosine, error, studies, seed=1):

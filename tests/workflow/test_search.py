@@ -5,13 +5,16 @@ from __future__ import annotations
 import pytest
 
 import app
-from core.workflow import glossary, search
+from core.workflow import glossary, search, shelf
 from core.workflow.search import SearchEntry
 from core.workflow.statistics import analyses
+from tests.workflow.studies import freeze, simulated
 
 ENTRIES = (
     *(page.found_by() for page in app.PAGES),
     *search.analysis_entries(),
+    *search.action_entries(),
+    *search.question_entries(),
     *search.term_entries(),
 )
 # Words of psychologists and of the published studies, and what they must lead to: the page, and
@@ -68,6 +71,17 @@ QUESTIONS = {
     "next step": "home",
     "administration": "glossary",
     "listwise": "glossary",
+    "make a report": "report",
+    "write items": "banks",
+    "add model": "respondents",
+    "sample size": "precision",
+    "new design": "design",
+    "excel": "import_export",
+    "download csv": "import_export",
+    "continue run": "collect",
+    "weak items": "item_statistics:item_statistics",
+    "does the opinion depend on the wording": "reliability:generalizability",
+    "asked again": "consistency:random_consistency",
 }
 
 
@@ -115,6 +129,26 @@ def test_entries_with_more_of_the_words_come_alone():
     )
     assert [hit.page for hit in search.find("red ink", entries)] == ["ink"]
     assert [hit.page for hit in search.find("red xyzzy", entries)] == ["red", "ink"]
+
+
+def test_every_action_and_question_leads_to_a_page_and_its_analysis():
+    pages = {page.name for page in app.PAGES} | {"home"}
+    by_name = {one.name: one for one in analyses.all_analyses()}
+    for entry in (*search.action_entries(), *search.question_entries()):
+        assert entry.page in pages, entry
+        assert search.find(entry.title, ENTRIES)[0].title == entry.title
+        if entry.analysis:
+            assert by_name[entry.analysis].topic == entry.page
+
+
+def test_studies_are_found_by_title_and_code_and_not_once_put_away(workspace):
+    freeze(workspace, simulated(), study="greens", n_personas=1)
+    shelf.rename(workspace, "greens", "Party of the forest")
+    for text in ("greens", "party forest"):
+        (first, *_) = search.find(text, (*ENTRIES, *search.study_entries(workspace)))
+        assert (first.kind, first.study, first.title) == ("study", "greens", "Party of the forest")
+    shelf.move(workspace, "greens", "archived")
+    assert search.study_entries(workspace) == ()
 
 
 def test_an_analysis_with_the_name_of_its_page_is_listed_once():

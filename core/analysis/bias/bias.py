@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.comparisons import Comparisons, comparison_table
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.option_counts import (
     Direction,
     Midpoint,
     Resample,
+    ResampleUnit,
     UnitResamples,
     answer_sides,
     cell_codes,
@@ -24,6 +25,7 @@ from core.analysis.kit.option_counts import (
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import Choice, analysis
+from core.analysis.kit.rows import require_factors
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -42,6 +44,7 @@ from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, ends, factor_columns, key, number, remark, text
 from core.errors import NotEnoughData
+from core.stats.groups import Adjustment
 from core.stats.inputs import Floats, Integers, name_list
 from core.stats.leaning import (
     Acquiescence,
@@ -622,9 +625,7 @@ def bias(
     Reproduces table 4.6 of Sánchez Salazar (2024). Checked by hand and against R's aggregate.
     """
     names = distinct(by)
-    for name in (*names, resample):
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_factors(option_counts, (*names, resample))
     cell = (*names, "format", "item", *((resample,) if resample != "item" else ()))
     sides = answer_sides(option_counts, cell, midpoint=midpoint, direction=direction)
     if not sides["n"].any():
@@ -646,22 +647,13 @@ def bias(
         own = answer_sides(answers, cell, midpoint=midpoint, direction=direction)
         return _unit_values(side_cells(own, names, resample), resample)
 
-    compared = comparison_table(
-        _unit_values(cells, resample),
-        cells.names,
-        units=(resample,),
-        value="share",
-        title="Positive share",
-        unit_name=resample,
-        adjust=adjust,
-        ci_level=ci_level,
-        seed=seed,
-        answers=option_counts,
-        values_of=values_of,
-    )
-    by_format = (
-        () if "format" in names else (_format_table(cells, own, chosen, ci_level, resample),)
-    )
+    compared = _comparisons(cells, resample, option_counts, values_of, adjust, ci_level, seed)
+    parts = (cells, own, chosen, ci_level, resample)
+    by_format = [] if "format" in names else [_format_table(*parts)]
+    intervals = "no intervals asked for."
+    if bootstrap:
+        drawn_from = f"{resamples:,} resamples of whole {_UNIT_WORDS[resample]} (seed {seed})"
+        intervals = f"{ci_level * 100:g}% intervals from {drawn_from}."
     used, unusable = int(cells.totals("n").sum()), int(cells.totals("unusable").sum())
     return AnalysisResult(
         tables=(
@@ -675,13 +667,32 @@ def bias(
         n_used=used,
         n_missing=unusable,
         n_left_out=int(cells.totals("trials").sum()) - used - unusable,
-        method="Share of positive answers, mean over items, then over formats; "
-        + (
-            f"{ci_level * 100:g}% intervals from {resamples:,} resamples of whole "
-            f"{_UNIT_WORDS[resample]} (seed {seed})."
-            if bootstrap
-            else "no intervals asked for."
-        ),
+        method=f"Share of positive answers, mean over items, then over formats; {intervals}",
         cautions=tuple(_cautions(cells, groups)),
         notes=(*_notes(cells, midpoint, bool(kinds)), *compared.notes),
+    )
+
+
+def _comparisons(
+    cells: SideCells,
+    resample: ResampleUnit,
+    option_counts: pd.DataFrame,
+    values_of: Callable[[pd.DataFrame], pd.DataFrame],
+    adjust: Adjustment,
+    ci_level: float,
+    seed: int,
+) -> Comparisons:
+    """Shares of positive answers of groups in pairs."""
+    return comparison_table(
+        _unit_values(cells, resample),
+        cells.names,
+        units=(resample,),
+        value="share",
+        title="Positive share",
+        unit_name=resample,
+        adjust=adjust,
+        ci_level=ci_level,
+        seed=seed,
+        answers=option_counts,
+        values_of=values_of,
     )

@@ -16,7 +16,6 @@ import pandas as pd
 from core.analysis.factors.cfa.analysis import cfa_scripts, fit_group
 from core.analysis.kit import sentences
 from core.analysis.kit.factor_models.groups import (
-    UNIT_CHANGED,
     FittedGroup,
     PreparedGroup,
     n_scores_used,
@@ -30,7 +29,7 @@ from core.analysis.kit.results import Findings
 from core.analysis.kit.rows import analysis_unit
 from core.analysis.kit.scripts.factor_models import semopy_lines, semopy_starts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import about
+from core.domain.notes import about, of_kind
 from core.domain.numbers import judged_decimals, number_text
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.tables import TableRows, TableSpec, key, number, text
@@ -352,7 +351,7 @@ def _check_group(
     if fit is None or model is None:
         return _GroupCheck(fitted)
     parsed = parse_model(model.text, items=model.items)
-    scaling: Scaling = "std.lv" if UNIT_CHANGED in fit.problems else "marker"
+    scaling: Scaling = "std.lv" if of_kind(fit.problems, "unit changed") else "marker"
     semopy = fit_semopy(
         group.scores[np.isfinite(group.scores).all(axis=1)],
         model.items,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -269,41 +270,31 @@ def loading_congruence(
     names = group_factors(by, factor)
     matrices = score_matrices(item_scores, names, whole=True)
     level_of = administration_levels(item_scores, factor)
-    rows_of_levels = [
-        rows
-        for matrix in matrices
-        for rows in scores_by_level(matrix, level_of, fewest)[0].values()
-    ]
+    by_level = (scores_by_level(matrix, level_of, fewest)[0] for matrix in matrices)
+    rows_of_levels = [rows for levels in by_level for rows in levels.values()]
     rule, why = choose_missing(missing, rows_of_levels, "pairwise")
     findings = Findings(notes=[*level_of.notes])
-    bootstrap = Bootstrap(resamples, seed) if resamples else None
+    compare = partial(
+        congruence_of_levels,
+        level=ci_level,
+        bootstrap=Bootstrap(resamples, seed) if resamples else None,
+        permutations=permutations,
+        seed=seed,
+    )
     groups: list[_Compared] = []
     for matrix in with_progress(matrices, "groups"):
         place = group_name(matrix.group)
         scores, items = _level_scores(matrix, factor, level_of, fewest, rule, findings)
         if not scores:
             continue
-        first = next(iter(scores.values()))
+        levels = [*scores.values()]
         try:
-            n_factors = factors or _suggested(first, items, rule, seed)
-            result = congruence_of_levels(
-                [*scores.values()],
-                items,
-                n_factors,
-                level=ci_level,
-                bootstrap=bootstrap,
-                permutations=permutations,
-                seed=seed,
-            )
+            n_factors = factors or _suggested(levels[0], items, rule, seed)
+            result = compare(levels, items, n_factors)
         except NotEnoughData as error:
             findings.caution(place, f"not compared. {error}")
             continue
-        for level, problems in zip(scores, result.problems, strict=True):
-            for problem in problems:
-                findings.caution(place, f"{level}: {problem}")
-        if result.n_undefined:
-            words = count_text(result.n_undefined, "resample")
-            findings.note(place, f"{words} had no solution and are left out.")
+        _add_problems(findings, place, list(scores), result)
         incomplete = sum(incomplete_administrations(rows)[1] for rows in scores.values())
         groups.append(_Compared(matrix.group, items, scores, incomplete, result))
     if not groups:
@@ -317,24 +308,43 @@ def loading_congruence(
     for compared in groups:
         _add_congruence(congruence, compared, rule, resampled=resamples > 0)
         _add_levels(halves, loadings, compared, seed)
-    interval = (
-        f"{ci_level * 100:g}% intervals of {resamples:,} resamples by noncentral chi-square"
-        if resamples
-        else ""
-    )
     return score_result(
         item_scores,
         [congruence.table(), halves.table(), loadings.table()],
         findings,
         n_used=sum(n_scores_used(rows, rule) for g in groups for rows in g.scores.values()),
-        method="Tucker's congruence of minres factors of Pearson correlations "
-        f"({ROWS_USED[rule]}), direct oblimin, comparing {levels_word(factor)}; factors matched by "
-        f"absolute congruence and reflected; level by chance from {permutations:,} random orders "
-        f"of the items; {interval or 'no intervals'}; seed {seed}. "
-        "Scores are after reverse-keying.",
+        method=_method(factor, rule, ci_level, resamples, permutations, seed),
         matrices=matrices,
         called="row",
         later_notes=why,
+    )
+
+
+def _add_problems(
+    findings: Findings, place: str, levels: Sequence[str], result: LoadingCongruence
+) -> None:
+    """What is wrong with the factors of each level, and resamples without a solution."""
+    for level, problems in zip(levels, result.problems, strict=True):
+        for problem in problems:
+            findings.caution(place, f"{level}: {problem}")
+    if result.n_undefined:
+        words = count_text(result.n_undefined, "resample")
+        findings.note(place, f"{words} had no solution and are left out.")
+
+
+def _method(
+    factor: str, rule: ItemRule, ci_level: float, resamples: int, permutations: int, seed: int
+) -> str:
+    """How factors are found, matched and compared."""
+    interval = "no intervals"
+    if resamples:
+        drawn_from = f"{resamples:,} resamples by noncentral chi-square"
+        interval = f"{ci_level * 100:g}% intervals of {drawn_from}"
+    return (
+        "Tucker's congruence of minres factors of Pearson correlations "
+        f"({ROWS_USED[rule]}), direct oblimin, comparing {levels_word(factor)}; factors matched by "
+        f"absolute congruence and reflected; level by chance from {permutations:,} random orders "
+        f"of the items; {interval}; seed {seed}. Scores are after reverse-keying."
     )
 
 

@@ -240,6 +240,9 @@ _INFLATED = (
     "trait itself, part of that difference shows as uniform DIF, the more so the shorter the "
     "subscale: see the table of levels before believing uniform DIF."
 )
+_ALIKE = 0.3
+"""SDs of the sum of items. Where levels lie closer, the error of a sum with a reliability of .7
+shifts an item by less than a tenth of an SD."""
 _INDEPENDENT_TESTS = (
     "Tests take {rows} as independent.",
     "Repeated administrations of one model are not, so p is too small.",
@@ -328,10 +331,11 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         if not rows:
             return f"{row['item']} ({row['jodoin_gierl']})"
         most = max(rows, key=lambda effect: abs(effect["points"]))
-        points = sentences.decimal_text(most["points"])
+        points = sentences.decimal_text(abs(most["points"]))
+        side = "above" if most["points"] > 0 else "below"
         return (
-            f"{row['item']} ({row['jodoin_gierl']}; {most['level']} {points} points against "
-            f"{most['reference']})"
+            f"{row['item']} ({row['jodoin_gierl']}; {most['level']} {points} points {side} "
+            f"{most['reference']} with the same trait)"
         )
 
     def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
@@ -431,9 +435,10 @@ def dif(
     (non-uniform); total is the last against the first. An administration counts if it has all
     items that the matching score needs. A sum measures with error: **where the levels differ in
     the trait itself, rest-score matching inflates uniform DIF**, the more so the shorter the
-    subscale; `levels` shows how far they differ. Items that nobody in some level answered are left
-    out. Repeated administrations of one model are not independent; p is then too small. The tests
-    agree with statsmodels' OrderedModel and with a table by hand.
+    subscale; `levels` shows how far they differ, and a caution says so from 0.3 SDs on. Items that
+    nobody in some level answered are left out. Repeated administrations of one model are not
+    independent; p is then too small. The tests agree with statsmodels' OrderedModel and with a
+    table by hand.
     """
     names = tuple(name for name in distinct(by) if name != factor)
     matrices = with_options(item_scores, score_matrices(item_scores, names))
@@ -459,23 +464,22 @@ def dif(
             n_used += _add_items(matrix, result, items, tests, effects)
     if not n_used:
         remedy = f"It needs two levels with {fewest} administrations each, and two items."
-        raise findings.refusal(
-            f"No levels of {factor} can be compared.",
-            with_alternatives(remedy, item_scores, _COMPARED, factor),
-            names,
-        )
-    findings.cautions.append(_INFLATED)
-    tests_table = tests.table()
-    whole = tests_table.frame.astype({"df": "Int64"})  # with a place for undefined
+        remedy = with_alternatives(remedy, item_scores, _COMPARED, factor)
+        raise findings.refusal(f"No levels of {factor} can be compared.", remedy, names)
+    spread = levels.table().frame.groupby([*names, "subscale"], sort=False)
+    apart = (spread["mean"].max() - spread["mean"].min()) / spread["sd"].mean()
+    findings.cautions += [] if (apart < _ALIKE).all() else [_INFLATED]
+    flagged_out = " that are not flagged" if matching == "purified" else ""
+    of_tests = tests.table()
+    of_tests = replace(of_tests, frame=of_tests.frame.astype({"df": "Int64"}))  # may be undefined
     return score_result(
         item_scores,
-        (items.table(), replace(tests_table, frame=whole), effects.table(), levels.table()),
+        (items.table(), of_tests, effects.table(), levels.table()),
         findings,
         n_used=n_used,
-        method=f"Ordinal logistic regression (Zumbo, 1999) comparing "
-        f"{levels_word(factor)}, matched on the sum of the other items"
-        f"{' that are not flagged' if matching == 'purified' else ''}; likelihood-ratio tests, p "
-        f"adjusted over items ({adjust.title()}), flagged below {flag_level:g}. Scores are after "
+        method=f"Ordinal logistic regression (Zumbo, 1999) comparing {levels_word(factor)}, "
+        f"matched on the sum of the other items{flagged_out}; likelihood-ratio tests, p adjusted "
+        f"over items ({adjust.title()}), flagged below {flag_level:g}. Scores are after "
         "reverse-keying.",
         matrices=matrices,
         taken_for_granted=_INDEPENDENT_TESTS,

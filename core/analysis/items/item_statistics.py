@@ -32,7 +32,7 @@ from core.analysis.kit.scripts.scales import item_files, scale_groups
 from core.charts.dots import discrimination_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.notes import about
-from core.domain.numbers import count_text
+from core.domain.numbers import count_text, number_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
@@ -462,8 +462,18 @@ def _item_statistics_scripts(
     return item_files(scale_groups(item_scores, names), missing=rule, ci_level=ci_level)
 
 
+def _extreme_means(rows: Sequence[sentences.TableRow]) -> str:
+    """A sentence on the items with the lowest and the highest mean; empty where all are equal."""
+    means = {str(row["item"]): float(row["mean"]) for row in rows if math.isfinite(row["mean"])}
+    low, high = (end(means, key=means.__getitem__, default="") for end in (min, max))
+    if not means or means[high] - means[low] < 0.005:
+        return ""
+    first, last = (f"{number_text(means[item], 2)} ({item})" for item in (low, high))
+    return f"Item means from {first} to {last} points. "
+
+
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """How many items discriminate well, too little, too much or not at all."""
+    """The lowest and highest mean; how many items discriminate well, too little or too much."""
     items = sentences.rows_by_group(sentences.table_of(result, "items"))
 
     def answer(group: str, rows: Sequence[sentences.TableRow]) -> sentences.GroupAnswer:
@@ -475,11 +485,11 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         verb = "discriminates" if good == 1 else "discriminate"
         parts = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
-        parts += [f"{below} below that{against}"] if below else []
-        parts += [f"{above} above"] if above else []
+        parts += [f"{below} below .40{against}"] if below else []
+        parts += [f"{above} above .70 (nearly the same as others)"] if above else []
         parts += [f"{undefined} undefined (no variance, or too few answers)"] if undefined else []
         names = [str(row["item"]) for row in items[group] if row["ci_high"] < 0]
-        sentence = f"{', '.join(parts)}."
+        sentence = f"{_extreme_means(items[group])}{', '.join(parts)}."
         return sentences.GroupAnswer(group, sentences.with_items_against(sentence, names))
 
     summary = sentences.rows_by_group(sentences.table_of(result, "summary"))

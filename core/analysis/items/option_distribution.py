@@ -13,12 +13,12 @@ from core.analysis.kit.matrices import KEYED_TITLE, distinct, group_name
 from core.analysis.kit.options import By
 from core.analysis.kit.registry import analysis
 from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.rows import require_answers
 from core.charts.bars import option_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult
 from core.domain.tables import TableRows, TableSpec, count, key, number
-from core.errors import NotEnoughData
 from core.stats.inputs import name_list
 
 OPTIONS = TableSpec(
@@ -170,13 +170,7 @@ def option_distribution(
     describe; trials of one respondent are not independent, so no interval is given.
     """
     names = distinct(by)
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in names:
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(option_counts, names)
     cell = distinct((*names, "format"))
     table = OPTIONS.table(_rows(_plain(option_counts), cell), cell)
     options, summary = table.frame, TableRows(SUMMARY, names)

@@ -34,7 +34,7 @@ from core.domain.study import COUNTED_AS_MISSING, FACTORS, NOT_TRIED
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, Integers, and_list, name_list, ratios
-from core.stats.paired import paired_differences
+from core.stats.paired import PairedDifferences, paired_differences
 
 # What several levels were asked alike.
 #
@@ -93,7 +93,7 @@ class WaysOfAsking:
                 name
                 for name, (codes, labels) in self.levels.items()
                 for number in np.unique(side[unrecorded]).tolist()
-                if _is_empty(labels, np.unique(codes[side == number]))
+                if {str(labels[code]) for code in np.unique(codes[side == number])} == {""}
             }
             levels = {name: coded for name, coded in self.levels.items() if name not in silent}
             rows, further, more = replace(self, levels=levels)._asked_alike(
@@ -257,11 +257,6 @@ def _common_ways(asked: Booleans, item: Integers) -> Booleans:
     return np.asarray(common & counts[:, item])
 
 
-def _is_empty(labels: Sequence[Any], codes: Integers) -> bool:
-    """Whether these levels are the empty one alone."""
-    return len(codes) == 1 and str(labels[codes[0]]) == ""
-
-
 def _confounded_texts(
     differing: Mapping[str, Sequence[str]], names: Sequence[str]
 ) -> tuple[str, ...]:
@@ -411,8 +406,6 @@ def comparison_table(
         p is adjusted over all pairs that differ in the same factor.
     ci_level, seed : float, int
         Coverage of the intervals, seed of the permutations.
-    tab : str
-        The tab of the table.
     answers : OPTION_COUNTS or ATTEMPT_COUNTS frame, optional
         What the values are made of. Two groups that were not asked in the same ways (formats,
         templates, contexts and so on) are then compared over what both were asked.
@@ -442,9 +435,8 @@ def comparison_table(
         raise TypeError("a group has two rows of one unit")
     pairs, total = group_pairs(groups, names, units)
     if not pairs:
-        n_asked = len(groups)
-        if answers is not None and set(names) <= set(answers):
-            n_asked = len(cell_codes(answers, names)[1])
+        asked = values if answers is None or not set(names) <= set(answers) else answers
+        n_asked = len(cell_codes(asked, names)[1])
         return Comparisons((), (_nothing_to_compare(names, units, len(groups), n_asked),))
     columns = [value, weight] if weight else [value]
     table = np.full((len(groups), len(unit_labels), len(columns)), np.nan)
@@ -465,7 +457,17 @@ def comparison_table(
         level=ci_level,
         seed=seed,
     )
-    frame = pd.DataFrame(pairs, columns=GroupPair._fields).assign(
+    frame = _comparison_frame(pairs, differences, remarks)
+    notes = _comparison_notes(unit_name, adjust, len(pairs), total)
+    notes += [_NOT_ALIKE] if any(remarks) else []
+    spec = _comparison_spec(title, value_unit, f"{unit_name}s", adjust, tab)
+    return Comparisons((spec.table(frame, level=ci_level),), tuple(notes))
+
+
+def _comparison_frame(
+    pairs: Sequence[GroupPair], differences: PairedDifferences, remarks: Sequence[str]
+) -> pd.DataFrame:
+    return pd.DataFrame(pairs, columns=GroupPair._fields).assign(
         first_mean=differences.first_mean,
         second_mean=differences.second_mean,
         difference=differences.difference,
@@ -480,23 +482,27 @@ def comparison_table(
             for problems, remark in zip(differences.problems, remarks, strict=True)
         ],
     )
+
+
+def _comparison_notes(unit_name: str, adjust: Adjustment, n_pairs: int, total: int) -> list[str]:
+    """How groups are compared, and how many pairs are left out."""
     notes = [
         f"Groups are compared in pairs that differ in one factor, over the {unit_name}s that both "
         f"have; p by {unit_name}s whose two values are swapped at random, adjusted after "
         f"{ADJUSTMENT_NAMES[adjust]} over the pairs that differ in the same factor."
     ]
-    if total > len(pairs):
+    if total > n_pairs:
         notes.append(
             f"{count_text(total, 'pair')} of groups differ in one factor; the first "
             f"{MOST_PAIRS} are compared. Choose fewer groups for the others."
         )
-    if any(remarks):
-        notes.append(
-            "Some groups that are compared were not asked in the same ways. They are compared over "
-            "what both were asked; remarks name what is left out, and what differs as well."
-        )
-    spec = _comparison_spec(title, value_unit, f"{unit_name}s", adjust, tab)
-    return Comparisons((spec.table(frame, level=ci_level),), tuple(notes))
+    return notes
+
+
+_NOT_ALIKE = (
+    "Some groups that are compared were not asked in the same ways. They are compared over what "
+    "both were asked; remarks name what is left out, and what differs as well."
+)
 
 
 def _comparison_spec(
@@ -581,7 +587,7 @@ def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> 
     )
     named = differing[:_MOST_NAMED] or [min(tested, key=lambda row: row["p_adjusted"])]
     texts = [
-        f"{row['second']} less {row['first']}"
+        f"{row['second']} minus {row['first']}"
         + (f" ({row['held']})" if row["held"] else "")
         + f" {coefficient_text(row['difference'])}"
         f"{interval_text(row['ci_low'], row['ci_high'])}, {p_text(row['p_adjusted'])}"

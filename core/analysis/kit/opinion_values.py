@@ -83,6 +83,15 @@ Redraws = Annotated[
 ]
 DRAWN: Mapping[ResampleUnit, str] = {**UNIT_WORDS, "item": "questions"}
 """What intervals of means draw, in a sentence."""
+
+
+def redrawn_words(unit: ResampleUnit, level: float, resamples: int) -> str:
+    """Where intervals of means come from, as a sentence of the method."""
+    if not resamples:
+        return "Means have no intervals, because no resamples are asked for."
+    return f"Intervals of means ({level * 100:g}%) redraw whole {DRAWN[unit]} {resamples:,} times."
+
+
 INITIAL, OPPOSING = "initial", "opposing"
 
 
@@ -305,6 +314,19 @@ def shift_table(
     ]
     means = of_groups[0], of_groups[1], means_over_cells(shift, group)
     return ShiftTable(initial, opposing, before, after, *means)
+
+
+def with_phases_alike(option_counts: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
+    """The frame in which both phases have the same conditions, so that one is set beside the other.
+
+    The second phase has a template of its own, in which the user states an opinion. It belongs to
+    the phase and is no condition beside it, unless the phases share a template.
+    """
+    if "template" not in option_counts or "template" in by:
+        return option_counts
+    opposing = _in_phase(option_counts, OPPOSING)
+    of_phases = [set(option_counts.loc[rows, "template"]) for rows in (opposing, ~opposing)]
+    return option_counts if set.intersection(*of_phases) else option_counts.assign(template="")
 
 
 def has_phase(option_counts: pd.DataFrame, phase: str) -> bool:
@@ -619,7 +641,8 @@ def opinions_of(counts: AnswerCounts, maximum: Maximum, pairs: PairRule) -> Opin
     partners = counts.partners
     if pairs == "single":
         first, second = places, np.full(len(places), NOT_PAIRED)
-        units = _renumbered(np.where(partners >= 0, np.minimum(places, partners), places))
+        of_pair = np.where(partners >= 0, np.minimum(places, partners), places)
+        units = np.unique(of_pair, return_inverse=True)[1].astype(np.int64)
     else:
         first = places[(partners < 0) | (places < partners)]
         second = partners[first]
@@ -676,7 +699,3 @@ def _partners(place: dict[str, int], items: pd.DataFrame) -> Integers:
     places = np.arange(len(partners))
     mutual = (partners >= 0) & (partners != places) & (partners[partners] == places)
     return np.where(mutual, partners, NOT_PAIRED)
-
-
-def _renumbered(units: Integers) -> Integers:
-    return np.unique(units, return_inverse=True)[1].astype(np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,12 +12,13 @@ from scipy import sparse
 
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.registry import Choice, Number
-from core.analysis.kit.rows import codes_of, level_order
+from core.analysis.kit.rows import codes_of, level_order, require_answers
 from core.domain.factors import ENTITIES
 from core.domain.notes import about
-from core.domain.results import Column
+from core.domain.numbers import count_text
+from core.domain.results import ResultTable
 from core.domain.study import COUNTED_AS_MISSING, FACTORS, Status
-from core.errors import NotEnoughData
+from core.domain.tables import TableSpec
 from core.stats.inputs import Floats, Integers, ratios
 from core.stats.resampling import Bootstrap, resampled_totals
 
@@ -100,14 +102,29 @@ def unit_interval_method(level: float, resamples: int, units: str) -> str:
     )
 
 
-def counted_columns(rows: pd.DataFrame, columns: Sequence[Column]) -> tuple[Column, ...]:
-    """The columns of a table by status, without that of incomplete calls where there is none.
+def unit_interval_sentence(level: float, resamples: int, unit: ResampleUnit) -> str:
+    """The same as a sentence that says why items are drawn, where they are."""
+    why = ", because a study wants to speak of more than its items" if unit == "item" else ""
+    return f"{unit_interval_method(level, resamples, UNIT_WORDS[unit])}{why}."
+
+
+def not_asked_notes(option_counts: pd.DataFrame) -> list[str]:
+    """How many planned trials have not been asked yet, if any."""
+    not_asked = option_counts["status"].astype(object) == "not_asked"
+    n = int(option_counts["count"][not_asked].sum())
+    words = count_text(n, "planned trial has", "planned trials have")
+    return [f"{words} not been asked yet."] if n else []
+
+
+def counted_table(spec: TableSpec, rows: pd.DataFrame, by: Sequence[str]) -> ResultTable:
+    """A table by status, without the column of incomplete calls where there is none.
 
     Only designs that count calls as a whole have it.
     """
     of_calls = Status.INVALID_CALL.value
     without = of_calls in rows and not rows[of_calls].any()
-    return tuple(column for column in columns if not (without and column.name == of_calls))
+    columns = (column for column in spec.columns if not (without and column.name == of_calls))
+    return replace(spec, columns=tuple(columns)).table(rows, by)
 
 
 def answer_sides(
@@ -149,13 +166,7 @@ def answer_sides(
     The unit is one trial. Checked by hand.
     """
     names = distinct(cell)
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in names:
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(option_counts, names)
     frame = option_counts
     count = frame["count"].to_numpy(dtype=np.float64)
     stance = frame["stance"].to_numpy(dtype=np.float64)

@@ -86,12 +86,12 @@ TAILS = {
 Complete = Annotated[
     ScoreRule,
     Choice(
-        "A score needs",
+        "Fewest answers of a score",
         (
-            ("prorated", "Answers to 80 % of the items of the scale"),
-            ("listwise", "Answers to all of them"),
-            ("half", "Answers to half of them"),
-            ("available", "Any answer"),
+            ("prorated", "80 % of the items of the scale"),
+            ("listwise", "All items of the scale"),
+            ("half", "Half of them"),
+            ("available", "One answer"),
         ),
         help="A score is the mean of the items answered.",
     ),

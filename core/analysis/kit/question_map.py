@@ -147,8 +147,18 @@ def map_frame(whole: QuestionMap, rows: Sequence[int], wordings: Mapping[str, st
     for name, values in (("b", whole.bias), ("s", whole.shift)):
         if values is not None:
             for column, group in enumerate(whole.groups):
-                columns[f"{name} · {group}"] = values[places, column]
+                columns[_column(name, group)] = values[places, column]
     return pd.DataFrame(columns)
+
+
+def columns_of_groups(whole: QuestionMap) -> dict[str, tuple[str, str]]:
+    """The columns of numbers of `map_frame`: which number, and of which group."""
+    names = ("b", "s")
+    return {_column(name, group): (name, group) for name in names for group in whole.groups}
+
+
+def _column(name: str, group: str) -> str:
+    return f"{name} · {group}"
 
 
 def _row_means(values: Floats) -> Floats:

@@ -31,7 +31,7 @@ from core.domain.factors import GROUPINGS, is_grouping
 from core.domain.frames import FrameSpec
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
+from core.errors import WrongOption
 
 Topic = Literal[
     "item_statistics",
@@ -451,6 +451,7 @@ class Analysis:
     side_by_side: tuple[str, ...]
     requires: Requirement | None
     in_reports: bool
+    first_phase: bool
 
     @property
     def options(self) -> tuple[AnalysisOption, ...]:
@@ -512,19 +513,14 @@ def analysis(
     side_by_side: tuple[str, ...] = (),
     requires: Requirement | None = None,
     in_reports: bool = False,
+    first_phase: bool = False,
 ) -> Callable[[_F], _F]:
     """Register a function of (tidy frame, *, options) under its own name.
 
     Parameters
     ----------
-    title, question : str
-        What it is called, and what it answers.
-    topic : Topic
-        The page it stands on.
-    needs : FrameSpec
-        The frame it takes.
-    references : tuple of str
-        Sources of its formulas and rules.
+    title, question, topic, needs, references
+        Its name and question, its page, the frame it takes, and the sources of formulas and rules.
     pooled_rows_need_caution : bool
         Whether n, intervals and p take every row for an individual, so that a caution belongs with
         rows that are several ways of asking the same individual. An analysis of OPTION_COUNTS
@@ -537,10 +533,9 @@ def analysis(
         compares, so that whatever else was asked makes no further rows of it.
     answer : function of a result
         The sentence that answers the question with its numbers, for each group by its name.
-    charts : function of (result, theme, *, options), optional
-        Draws its charts.
-    scripts : function of the same arguments as the analysis, optional
-        Scripts for other software that compute the same, and their data.
+    charts, scripts : functions, optional
+        Draws its charts, from (result, theme, *, options); scripts for other software that compute
+        the same, with their data, from the arguments of the analysis.
     keywords : tuple of str
         Further words that people search for, such as "alpha" or "Cronbach".
     compares : tuple of factors
@@ -558,10 +553,10 @@ def analysis(
     side_by_side : tuple of factors
         Those that `by` begins with where the answers vary in them, of an analysis that pools other
         ways of asking without a caution.
-    requires : Requirement, optional
-        What a study must have, beside the frame, for the analysis to say anything.
-    in_reports : bool
-        Whether a report of a study that has what the analysis requires begins with it.
+    requires, in_reports
+        What a study must have, beside the frame; whether a report of such a study begins with it.
+    first_phase : bool
+        Whether answers of the first phase alone count, where phases are not set apart.
     """
 
     def register(function: _F) -> _F:
@@ -591,6 +586,7 @@ def analysis(
             side_by_side,
             requires,
             in_reports,
+            first_phase,
         )
         return function
 
@@ -614,7 +610,7 @@ def parse_option(option: AnalysisOption, text: str) -> Any:
     try:
         return option.kind.parse(text, option.default)
     except NotAllowed as error:
-        raise NotEnoughData(
+        raise WrongOption(
             f"Option '{option.name}' cannot be '{error.part}'.", f"Use one of: {error.allowed}."
         ) from None
 

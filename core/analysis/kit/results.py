@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from core.analysis.kit.matrices import (
     INDEPENDENCE,
     ScoreMatrix,
@@ -13,6 +15,7 @@ from core.analysis.kit.matrices import (
     data_notes,
     group_name,
 )
+from core.analysis.kit.option_counts import usable_counts
 from core.analysis.kit.rows import (
     analysis_unit,
     n_planned,
@@ -129,6 +132,27 @@ def score_result(
             *row_notes(item_scores, *taken_for_granted),
         ),
         item_texts=item_texts or {},
+    )
+
+
+def option_result(
+    option_counts: pd.DataFrame,
+    tables: Iterable[ResultTable],
+    findings: Findings,
+    *,
+    unit: str,
+    used: int,
+    method: str,
+) -> AnalysisResult:
+    """The result of an analysis of OPTION_COUNTS: `used` of their usable answers count."""
+    return count_result(
+        tables,
+        findings,
+        unit=unit,
+        trials=int(option_counts["count"].sum()),
+        usable=int(usable_counts(option_counts)["count"].sum()),
+        used=used,
+        method=method,
     )
 
 

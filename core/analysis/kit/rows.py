@@ -245,6 +245,23 @@ def _part(places: Any, chosen: Any) -> Any:
     return np.flatnonzero(chosen) if isinstance(places, slice) else places[chosen]
 
 
+def require_answers(frame: pd.DataFrame | WideScores, names: Iterable[str] = ()) -> None:
+    """Refuse a frame without rows, or without one of these factors."""
+    if frame.empty:
+        raise NotEnoughData(
+            "There are no answers yet.", "Run or import a study, or widen the filters."
+        )
+    if isinstance(frame, pd.DataFrame):
+        require_factors(frame, names)
+
+
+def require_factors(frame: pd.DataFrame, names: Iterable[str]) -> None:
+    """Refuse a frame without one of these factors."""
+    for name in names:
+        if name not in frame:
+            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+
+
 def cells_of(item_scores: ItemScores, by: Sequence[str]) -> ScoreCells:
     """Where all answers of ITEM_SCORES stand, groups made by the factors `by`.
 
@@ -255,10 +272,7 @@ def cells_of(item_scores: ItemScores, by: Sequence[str]) -> ScoreCells:
     NotEnoughData
         There are no rows, or the frame lacks one of the factors.
     """
-    if item_scores.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
+    require_answers(item_scores)
     if isinstance(item_scores, WideScores):
         return _WideCells(item_scores, *_group_codes(item_scores.administrations, by))
     return row_cells(item_scores, by)
@@ -387,9 +401,8 @@ def _group_codes(
     """Group code of every row, and the factor values behind each code."""
     group = np.zeros(len(item_scores), dtype=np.int64)
     groups: dict[int, tuple[Any, ...]] = {0: ()}
+    require_factors(item_scores, by)
     for name in dict.fromkeys(by):
-        if name not in item_scores:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
         codes, labels = codes_of(item_scores[name])
         group = group * len(labels) + codes
         seen = {int(code) for code in pd.unique(group)}

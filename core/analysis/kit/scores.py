@@ -18,14 +18,15 @@ from core.analysis.kit.rows import (
     in_level_order,
     items_of,
     level_order,
+    require_factors,
     with_columns,
 )
 from core.domain.attributes import is_attribute
-from core.domain.factors import CONTEXT_SET, ENTITIES, ORIGIN, REWRITING, SERVICE
+from core.domain.factors import CONTEXT_SET, ENTITIES, ORIGIN, REWRITING, SERVICE, levels_word
 from core.domain.frames import PEOPLE
 from core.domain.notes import Place, about
 from core.domain.numbers import cell_number, count_text
-from core.domain.study import FACTORS, WAYS_OF_ASKING
+from core.domain.study import FACTORS, SETTINGS, WAYS_OF_ASKING
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.stats.inputs import name_list, unanswered_items_note
@@ -249,9 +250,7 @@ def administration_labels(item_scores: ItemScores, names: Sequence[str]) -> pd.D
         The frame lacks one of the columns.
     """
     asked = administrations_of(item_scores)
-    for name in names:
-        if name not in asked:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_factors(asked, names)
     columns = asked[["administration", *names]].drop_duplicates("administration")
     columns = in_level_order(columns, names)
     labels = pd.DataFrame(
@@ -472,6 +471,9 @@ def repeated_note(n: int) -> str:
 _ASKED_WITH = ("language", *WAYS_OF_ASKING)
 """Factors in which whole studies may differ: what was asked, not who or under which context."""
 
+_OF_RESPONDENT = ("model", SERVICE, *SETTINGS)
+"""What a respondent can decide."""
+
 _AS_ASKED = "as asked"
 """The context itself, in a frame where its origin stands in its place."""
 
@@ -515,7 +517,7 @@ class Pairing:
     others: tuple[str, ...]
     confounded: tuple[str, ...] = ()
     merged: tuple[str, ...] = ()
-    """What whole studies differ in, where it is studies that are compared."""
+    """What whole studies or respondents differ in, where it is these that are compared."""
 
 
 def prepare_pairing(item_scores: ItemScores, factor: str, by: Sequence[str]) -> Pairing:
@@ -537,23 +539,37 @@ def prepare_pairing(item_scores: ItemScores, factor: str, by: Sequence[str]) -> 
 
     Notes
     -----
-    Partners agree in study and every other factor, with two exceptions. A rewritten context takes
+    Partners agree in study and every other factor, with three exceptions. A rewritten context takes
     the place of the one it was made from, in its set as well. Studies each asked with one level
     of something (say, each with one form) are compared with that difference included, and a note
-    says so: without it no two scores of theirs would agree.
+    says so: without it no two scores of theirs would agree. So are respondents, each of one model;
+    and where models, services or settings are compared, each of other respondents, the respondent
+    is not held the same, but the model is.
     """
     names = tuple(name for name in distinct(by) if name != factor)
     # an administration is one for each value of an attribute that makes groups
     others = (*(n for n in ("study", *FACTORS) if n != factor), *filter(is_attribute, names))
     if factor == REWRITING:
         return Pairing(_with_origins(item_scores), factor, names, others)
-    if factor != "study":
+    if factor in _OF_RESPONDENT and _is_of_respondents(item_scores, factor):
+        names = distinct(["model" if name == "respondent" else name for name in names])
+        names, others = (
+            tuple(name for name in every if name not in ("respondent", factor))
+            for every in (names, others)
+        )
         return Pairing(item_scores, factor, names, others)
-    merged = {name: levels for name in _ASKED_WITH if (levels := _study_levels(item_scores, name))}
+    along = {"study": _ASKED_WITH, "respondent": _OF_RESPONDENT}.get(factor, ())
+    merged = {
+        name: levels
+        for name in along
+        if (factor == "study" or name not in names)
+        and (levels := _levels_along(item_scores, factor, name))
+    }
     confounded = tuple(
-        f"The studies also differ in {name.replace('_', ' ')} ({levels}), so both differences are "
-        "compared together."
+        f"The {levels_word(factor)} also differ in {name.replace('_', ' ')} ({levels}), so both "
+        "differences are compared together."
         for name, levels in merged.items()
+        if name not in ("model", SERVICE)  # which a respondent is
     )
     return Pairing(
         item_scores,
@@ -672,13 +688,27 @@ def _with_origins(item_scores: ItemScores) -> ItemScores:
     return with_columns(item_scores, columns)
 
 
-def _study_levels(item_scores: ItemScores, name: str) -> str:
-    """The levels of a factor that studies differ in throughout; empty where they do not."""
-    pairs = administrations_of(item_scores)[["study", name]].astype("object").drop_duplicates()
-    pairs = pairs.assign(level=level_labels(pairs[name])).drop_duplicates(["study", "level"])
-    if pairs["study"].duplicated().any() or pairs["level"].nunique() < 2:
+def _is_of_respondents(item_scores: ItemScores, factor: str) -> bool:
+    """Whether each respondent has one level of a factor, and each model one respondent at each."""
+    frame = administrations_of(item_scores)
+    if factor not in frame or not _levels_along(item_scores, "respondent", factor):
+        return False
+    held = list(dict.fromkeys(("model", factor)))
+    people = frame[["respondent", *held]].astype("object").drop_duplicates()
+    return not people.duplicated(held).any()
+
+
+def _levels_along(item_scores: ItemScores, factor: str, name: str) -> str:
+    """The levels of `name`, one for each level of `factor`; empty where this is not so."""
+    frame = administrations_of(item_scores)
+    if name not in frame or factor not in frame:
+        return ""
+    pairs = frame[[factor, name]].astype("object").drop_duplicates()
+    pairs = pairs.assign(**{each: level_labels(pairs[each]) for each in (factor, name)})
+    pairs = pairs.drop_duplicates()
+    if pairs[factor].duplicated().any() or pairs[name].nunique() < 2:
         return ""
     return ", ".join(
-        f"{study}: {level_name(level)}"
-        for study, level in zip(pairs["study"], pairs["level"], strict=True)
+        f"{level_name(level)}: {level_name(other)}"
+        for level, other in zip(pairs[factor], pairs[name], strict=True)
     )

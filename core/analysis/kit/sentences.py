@@ -26,7 +26,11 @@ class GroupAnswer(NamedTuple):
     @property
     def names_group(self) -> bool:
         """Whether the sentence says which group it is about."""
-        return f", {self.group}: " in self.sentence
+        return isinstance(self, NamedGroupAnswer)
+
+
+class NamedGroupAnswer(GroupAnswer):
+    """An answer whose sentence says which group it is about."""
 
 
 GroupAnswers = tuple[GroupAnswer, ...]

@@ -374,34 +374,10 @@ def statement_verdicts(
     stances = majority_stances(answers.positive, answers.n, ties=ties, least=least)
     original, n = stances[:, :, 0], answers.n[:, :, 0]
     low, high = sampling_intervals(answers.positive[:, :, 0], n, rule)
-    lines, orders = np.nonzero(answers.trials.any(axis=2))
-    if inverted == "own_test":
-        lines = np.flatnonzero(answers.trials[:, 0].any(axis=1))
-        if not lines.size:
-            raise NotEnoughData(
-                "All answers were asked with inverted labels.",
-                "Let templates with inverted labels count as templates, or ask the labels in their "
-                "given order too.",
-            )
-        orders = np.zeros(len(lines), dtype=np.int64)
-    rows = (lines, orders)
-    statement = cell_codes(answers.labels, (*answers.by, "item", CONDITION))[0][lines]
-    verdicts = {
-        "sampling": np.where(n >= max(least, 1), sampling_verdicts(low, high), np.nan)[rows],
-        **{
-            test: same_stance(
-                original[rows],
-                (stances[:, :, kinds] * answers.signs[:, None, kinds])[rows],
-                answers.needed[:, kinds][lines],
-            )
-            for test in ("paraphrase", *_OPPOSED)
-            for kinds in (answers.of_kind(test),)
-        },
-        "inverted": same_stance(
-            original[rows], original[lines, 1 - orders][:, None], answers.inverted[lines, None]
-        ),
-        "templates": same_in_templates(original[rows], statement),
-    }
+    rows = _judged_rows(answers, inverted)
+    statement = cell_codes(answers.labels, (*answers.by, "item", CONDITION))[0][rows[0]]
+    sampled = np.where(n >= max(least, 1), sampling_verdicts(low, high), np.nan)[rows]
+    verdicts = {"sampling": sampled, **_verdicts(answers, stances, rows, statement)}
     missing = _missing_tests(answers, statement)
     tests = tuple(test for test in TESTS if test not in missing)
     frame = _frame(answers, rows, original, (low, high))
@@ -423,6 +399,46 @@ def statement_verdicts(
         n_left_out=answers.n_usable - used,
         other_wordings=answers.other_wordings,
     )
+
+
+def _judged_rows(answers: StatementAnswers, inverted: InvertedRule) -> tuple[Integers, Integers]:
+    """The lines that are judged, and the order of labels of each."""
+    lines, orders = np.nonzero(answers.trials.any(axis=2))
+    if inverted == "own_test":
+        lines = np.flatnonzero(answers.trials[:, 0].any(axis=1))
+        if not lines.size:
+            raise NotEnoughData(
+                "All answers were asked with inverted labels.",
+                "Let templates with inverted labels count as templates, or ask the labels in their "
+                "given order too.",
+            )
+        orders = np.zeros(len(lines), dtype=np.int64)
+    return lines, orders
+
+
+def _verdicts(
+    answers: StatementAnswers,
+    stances: Floats,
+    rows: tuple[Integers, Integers],
+    statement: Integers,
+) -> dict[str, Floats]:
+    """The verdicts of the tests that compare stances."""
+    (lines, orders), original = rows, stances[:, :, 0]
+    return {
+        **{
+            test: same_stance(
+                original[rows],
+                (stances[:, :, kinds] * answers.signs[:, None, kinds])[rows],
+                answers.needed[:, kinds][lines],
+            )
+            for test in ("paraphrase", *_OPPOSED)
+            for kinds in (answers.of_kind(test),)
+        },
+        "inverted": same_stance(
+            original[rows], original[lines, 1 - orders][:, None], answers.inverted[lines, None]
+        ),
+        "templates": same_in_templates(original[rows], statement),
+    }
 
 
 def _frame(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.comparisons import Comparisons, comparison_table
 from core.analysis.kit.matrices import distinct, group_name, result_table
 from core.analysis.kit.opinion_values import (
     DRAWN,
     INITIAL,
     OPPOSING,
+    PairRule,
     Pairs,
     Redraws,
     ShiftTable,
@@ -29,10 +30,12 @@ from core.analysis.kit.opinion_values import (
     of_phase,
     only_unusable_cautions,
     redrawn_over_conditions,
+    redrawn_words,
     shift_table,
     unit_answers,
     unreadable_cautions,
     with_drawn_ends,
+    with_phases_alike,
 )
 from core.analysis.kit.option_counts import (
     CONDITIONS,
@@ -42,7 +45,6 @@ from core.analysis.kit.option_counts import (
     pooled_entities_cautions,
     sums_over_cells,
     unit_interval_help,
-    usable_counts,
 )
 from core.analysis.kit.options import (
     Adjust,
@@ -54,6 +56,7 @@ from core.analysis.kit.options import (
     reported_first,
 )
 from core.analysis.kit.registry import analysis
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -74,6 +77,7 @@ from core.domain.tables import (
     estimate,
     factor_columns,
     key,
+    level_text,
     number,
     p_value,
     point_estimate,
@@ -81,8 +85,9 @@ from core.domain.tables import (
 )
 from core.stats import stance
 from core.stats.distributions import column_means
+from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, mean_of_defined, name_list, ratios
-from core.stats.resampling import Bootstrap, resampled_ratios
+from core.stats.resampling import Bootstrap, studentized_ratio_intervals
 
 _LEAST_EXCHANGES, _MOST_DEALS, _DEALS_AT_ONCE = 99, 8_000_000, 500_000
 """Exchanges are fewer where there are very many questions under many conditions."""
@@ -105,6 +110,13 @@ _OF_BOTH = f"Of questions asked both ways, {_MERGED}. Ours."
 _DECIDED = "Questions whose b of the first phase is not 0; once for each condition. Ours."
 
 
+_STUDENTIZED = (
+    "By the bootstrap-t over redrawn questions, Efron (1982) doi:10.1137/1.9781611970319: few "
+    "questions weigh most, and single shifts are skewed. Where most questions are alike, Wilson's "
+    "interval with t; none where all are, unless they are at -2 or 2."
+)
+
+
 def _group_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> tuple[Column, ...]:
     redrawn = unit_interval_help(DRAWN[unit])
     corrected = (
@@ -115,7 +127,7 @@ def _group_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> t
             "Mean shift where one half of the first answers says the direction and the other half "
             "the size, over all halves that have a direction: 0 on average where nobody gives "
             "way. Ours.",
-            redrawn,
+            _STUDENTIZED if unit == "item" else redrawn,
             ends_title=f"Corrected {level}",
         ),
         p_value(
@@ -329,9 +341,9 @@ def bias_shift(
     by hand and by recovering known probabilities at the stated coverage.
     """
     names = tuple(name for name in distinct(by) if name != "phase")
+    option_counts = with_phases_alike(option_counts, names)
     table = shift_table(option_counts, names, unusable=unusable, pairs=pairs)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, ci_level)
     units = None if resample == "item" else _unit_answers(option_counts, table, resample, unusable)
 
@@ -339,81 +351,109 @@ def bias_shift(
         np.isfinite(_ratio(means_over_cells(_observed(table), table.initial.counts.group))).any()
     )
 
-    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
-        anew = shift_table(answers, names, unusable=unusable, pairs=pairs)
-        by_unit = None if units is None else _unit_answers(answers, anew, resample, unusable)
-        return _compared_values(anew, by_unit, resample, corrected=corrects)
+    rules = _ShiftRules(pairs, unusable, reported, resample, bootstrap, ci_level)
+    compared = _comparisons(option_counts, table, units, rules, corrects, adjust, seed)
+    phases = (table.initial.counts, table.opposing.counts)
+    few = few_units_cautions(phases[0], units.n_units, resample) if units and bootstrap else ()
+    replies = "count 0, as published" if unusable == "zero" else "are no opinion"
+    return option_result(
+        option_counts,
+        (
+            *_tables(table, questions, units, rules),
+            *compared.tables,
+        ),
+        Findings(
+            [*_cautions(table), *few, *pooled_entities_cautions(option_counts, names)],
+            [
+                *count_notes(table.initial, unusable, _MERGED),
+                _SIGN_BY_CHANCE,
+                *_without_halves(table, corrected=corrects),
+                *compared.notes,
+            ],
+        ),
+        unit="one trial: one question put once to a respondent in one phase",
+        used=int(sum((_paired_counts(counts.chosen, table)).sum() for counts in phases)),
+        method="s = b of the first phase − b of the second where the first is 0 or more, else the "
+        "other way round; b is the mean of yes = 1, no = −1, neither = 0. Giving way is the mean s "
+        "of the questions whose first b is not 0. Replies without an option "
+        f"{replies}. {redrawn_words(resample, ci_level, resamples)}",
+    )
 
-    compared = comparison_table(
-        _compared_values(table, units, resample, corrected=corrects),
+
+@dataclass(frozen=True)
+class _ShiftRules:
+    """What a question is, what a reply without an option is, how intervals are drawn."""
+
+    pairs: PairRule
+    unusable: UnusableRule
+    reported: StatisticForm
+    unit: ResampleUnit
+    bootstrap: Bootstrap | None
+    level: float
+
+
+def _comparisons(
+    option_counts: pd.DataFrame,
+    table: ShiftTable,
+    units: UnitAnswers | None,
+    rules: _ShiftRules,
+    corrected: bool,
+    adjust: Adjustment,
+    seed: int,
+) -> Comparisons:
+    """Giving way of groups in pairs, or their mean s."""
+    names = table.initial.counts.by
+
+    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
+        anew = shift_table(answers, names, unusable=rules.unusable, pairs=rules.pairs)
+        by_unit = units and _unit_answers(answers, anew, rules.unit, rules.unusable)
+        return _compared_values(anew, by_unit, rules.unit, corrected=corrected)
+
+    return comparison_table(
+        _compared_values(table, units, rules.unit, corrected=corrected),
         names,
-        units=(resample,),
+        units=(rules.unit,),
         value="value",
-        weight="weight" if corrects else "",
-        title="Giving way, corrected" if corrects else "Mean s",
+        weight="weight" if corrected else "",
+        title="Giving way, corrected" if corrected else "Mean s",
         value_unit="points",
-        unit_name=resample if units else "question",
+        unit_name=rules.unit if units else "question",
         adjust=adjust,
-        ci_level=ci_level,
+        ci_level=rules.level,
         seed=seed,
         answers=option_counts,
         values_of=values_of,
     )
-    factors = factor_columns(names)
-    phases = (table.initial.counts, table.opposing.counts)
-    n_used = int(sum((_paired_counts(counts.chosen, table)).sum() for counts in phases))
-    n_usable = int(usable_counts(option_counts)["count"].sum())
-    return AnalysisResult(
-        tables=(
-            result_table(
-                "groups",
-                "Giving way by group",
-                _group_rows(table, units, bootstrap, ci_level, reported),
-                (*factors, *_group_columns(level, resample, reported)),
-                "Groups",
-            ),
-            ResultTable(
-                "questions",
-                "Shift by question",
-                questions,
-                (*factors, *_question_columns(level)),
-                "Questions",
-            ),
-            *compared.tables,
+
+
+def _tables(
+    table: ShiftTable, questions: pd.DataFrame, units: UnitAnswers | None, rules: _ShiftRules
+) -> tuple[ResultTable, ...]:
+    """Giving way of groups, and the shift of each question."""
+    factors, level = factor_columns(table.initial.counts.by), level_text(rules.level)
+    return (
+        result_table(
+            "groups",
+            "Giving way by group",
+            _group_rows(table, units, rules.bootstrap, rules.level, rules.reported),
+            (*factors, *_group_columns(level, rules.unit, rules.reported)),
+            "Groups",
         ),
-        unit="one trial: one question put once to a respondent in one phase",
-        n_used=n_used,
-        n_missing=int(option_counts["count"].sum()) - n_usable,
-        n_left_out=n_usable - n_used,
-        method="s = b of the first phase − b of the second where the first is 0 or more, else the "
-        "other way round; b is the mean of yes = 1, no = −1, neither = 0. Giving way is the mean s "
-        "of the questions whose first b is not 0. Replies without an option "
-        f"{'count 0, as published' if unusable == 'zero' else 'are no opinion'}. "
-        + (
-            f"Intervals of means ({ci_level * 100:g}%) redraw whole {DRAWN[resample]} "
-            f"{resamples:,} times."
-            if resamples
-            else "Means have no intervals, because no resamples are asked for."
-        ),
-        cautions=(
-            *_cautions(table),
-            *(
-                few_units_cautions(phases[0], units.n_units, resample)
-                if units and bootstrap
-                else ()
-            ),
-            *pooled_entities_cautions(option_counts, names),
-        ),
-        notes=(
-            *count_notes(table.initial, unusable, _MERGED),
-            "The first phase gives s its direction. Where b is near 0, few answers give it by "
-            "chance, and mean s is above 0 although nobody gives way: by .25 at ten answers of "
-            "even odds, by less than .01 where b is .8 or more in size. The column By chance has "
-            "what these answers would give.",
-            *_without_halves(table, corrected=corrects),
-            *compared.notes,
+        ResultTable(
+            "questions",
+            "Shift by question",
+            questions,
+            (*factors, *_question_columns(level)),
+            "Questions",
         ),
     )
+
+
+_SIGN_BY_CHANCE = (
+    "The first phase gives s its direction. Where b is near 0, few answers give it by chance, and "
+    "mean s is above 0 although nobody gives way: by .25 at ten answers of even odds, by less than "
+    ".01 where b is .8 or more in size. The column By chance has what these answers would give."
+)
 
 
 def _without_halves(table: ShiftTable, *, corrected: bool) -> list[str]:
@@ -479,17 +519,13 @@ def _cautions(table: ShiftTable) -> list[str]:
 _MAJORITY = ("none", "stays", "turned", "lost")
 
 
-def _majority(table: ShiftTable) -> np.ndarray:
-    """What becomes of the majority of each question, as places in `_MAJORITY`."""
-    before, after = stance.signs(table.before), stance.signs(table.after)
-    return np.select([before == 0, before == after, after == 0], [0, 1, 3], 2)
-
-
 def _questions_frame(table: ShiftTable, level: float) -> pd.DataFrame:
     """One row for each group and question with both phases."""
     counts, first = table.initial.counts, table.initial.first
     rows, columns = np.nonzero(_both(table))
     low, high = _intervals(table, level)
+    before, after = stance.signs(table.before), stance.signs(table.after)
+    majority = np.select([before == 0, before == after, after == 0], [0, 1, 3], 2)
     arrays = {
         "n_first": table.initial.values.n.astype(np.int64),
         "n_second": table.opposing.values.n.astype(np.int64),
@@ -498,7 +534,7 @@ def _questions_frame(table: ShiftTable, level: float) -> pd.DataFrame:
         "s": table.shift,
         "ci_low": low,
         "ci_high": high,
-        "majority": np.asarray(_MAJORITY, dtype=object)[_majority(table)],
+        "majority": np.asarray(_MAJORITY, dtype=object)[majority],
     }
     own = {
         name: [counts.groups[row][place] for row in rows.tolist()]
@@ -650,18 +686,16 @@ def _means_of_questions(
         sums = np.zeros((2, int(table.initial.units.max(initial=-1)) + 1, len(corrected)))
         for place in (0, 1):
             np.add.at(sums[place], table.initial.units, np.nan_to_num(of_groups[..., place + 4]).T)
-        n_units = (sums[1] > 0).sum(axis=0)
-        drawn = resampled_ratios(sums[0], sums[1], bootstrap)
-    else:
-        n_units = units.n_units
-        answers = _of_answers(table)
-        blocks = [
-            np.stack([mean_of_defined(block[..., 2]), _ratio(block)])
-            for block in redrawn_over_conditions(units, group, observed, answers, bootstrap)
-        ]
-        drawn_share, drawn = np.concatenate(blocks, axis=1)
-        share = with_drawn_ends(share, drawn_share, n_units, level, (0.0, 1.0))
-    return every, way, share, with_drawn_ends(means, drawn, n_units, level, (-2.0, 2.0))
+        ends = studentized_ratio_intervals(sums[0], sums[1], bootstrap, level, (-2.0, 2.0))
+        return every, way, share, replace(means, low=ends.low, high=ends.high)
+    answers = _of_answers(table)
+    blocks = [
+        np.stack([mean_of_defined(block[..., 2]), _ratio(block)])
+        for block in redrawn_over_conditions(units, group, observed, answers, bootstrap)
+    ]
+    drawn_share, drawn = np.concatenate(blocks, axis=1)
+    share = with_drawn_ends(share, drawn_share, units.n_units, level, (0.0, 1.0))
+    return every, way, share, with_drawn_ends(means, drawn, units.n_units, level, (-2.0, 2.0))
 
 
 def _exchange_p(table: ShiftTable, n_exchanges: int, seed: int) -> Floats:

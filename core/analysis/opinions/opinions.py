@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.comparisons import comparison_table, difference_answers
+from core.analysis.kit.comparisons import Comparisons, comparison_table, difference_answers
 from core.analysis.kit.matrices import distinct, result_table
 from core.analysis.kit.opinion_values import (
     DRAWN,
@@ -19,10 +20,12 @@ from core.analysis.kit.opinion_values import (
     OPPOSING,
     LargestVariance,
     OpinionTable,
+    PairRule,
     Pairs,
     Redraws,
     UnitAnswers,
     Unusable,
+    UnusableRule,
     answer_counts,
     condition_values,
     count_notes,
@@ -33,6 +36,7 @@ from core.analysis.kit.opinion_values import (
     of_phase,
     opinions_of,
     redrawn_over_conditions,
+    redrawn_words,
     unanswered_cautions,
     unit_answers,
     with_drawn_ends,
@@ -45,7 +49,6 @@ from core.analysis.kit.option_counts import (
     pooled_entities_cautions,
     sums_over_cells,
     unit_interval_help,
-    usable_counts,
 )
 from core.analysis.kit.options import (
     Adjust,
@@ -57,6 +60,7 @@ from core.analysis.kit.options import (
     reported_first,
 )
 from core.analysis.kit.registry import Number, analysis
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -78,6 +82,7 @@ from core.domain.tables import (
     factor_columns,
     high_end,
     key,
+    level_text,
     low_end,
     number,
     point_estimate,
@@ -85,6 +90,7 @@ from core.domain.tables import (
 )
 from core.stats import stance
 from core.stats.distributions import column_means, wilson_interval, wilson_intervals
+from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.resampling import (
     Bootstrap,
@@ -158,7 +164,7 @@ def _group_columns(level: str, unit: ResampleUnit, reported: StatisticForm) -> t
             "share_neutral", "Strong neutral share", "proportion", "Strong neutral / questions."
         ),
         low_end("share_low", f"Share {level} low", "proportion", redrawn),
-        high_end("share_high", f"{level} high", "proportion", redrawn),
+        high_end("share_high", f"Share {level} high", "proportion", redrawn),
     )
 
 
@@ -287,7 +293,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             f"Over {count_text(int(row['questions']), 'question')}, the mean answer {leaning}: "
             f"b = {coefficient_text(row['b'])}{interval_text(low, high)} (b above 0 on "
             f"{int(row['yes'])}, below 0 on {int(row['no'])}, 0 on {int(row['even'])}); {firm}; "
-            f"{int(row['strong_neutral'])} strong neutral."
+            f"firmly neutral on {int(row['strong_neutral'])} (strong neutral)."
         )
 
     # Differences first: a page folds the later ones of many sentences.
@@ -335,6 +341,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         "same sign",
         "leaning",
     ),
+    first_phase=True,
 )
 def opinions(
     option_counts: pd.DataFrame,
@@ -414,99 +421,122 @@ def opinions(
     table = merged if pairs == "merged" else single
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     units = None if resample == "item" else unit_answers(frame, counts, resample, unusable)
-    rules = _Rules(maximum, neutral_bias, neutral_willingness, resample, bootstrap, ci_level)
+    bounds = neutral_bias, neutral_willingness
+    rules = _Rules(maximum, *bounds, resample, bootstrap, ci_level, pairs, unusable, reported)
     neutral = means_over_cells(_neutral(table.conditions, rules), counts.group)
     means = _means_of_questions(table, neutral, units, rules)
-    level = f"{ci_level * 100:g}% CI"
     questions = _questions_frame(table, neutral, ci_level)
+    values = questions[[*names, "item", "b"]] if units is None else _unit_means(table, units, rules)
+    compared = _comparisons(values, frame, names, rules, adjust, seed)
+    few = few_units_cautions(counts, units.n_units, resample) if units and bootstrap else ()
+    findings = Findings(
+        [*unanswered_cautions(table), *few, *pooled_entities_cautions(frame, names)],
+        [*count_notes(table, unusable), *([_FIRST_PHASE] if frame is not option_counts else [])],
+    )
+    findings.notes += [*interval_notes(table, bootstrap, resample), *compared.notes]
+    findings.notes += [_MEANS_ONLY] if compared.tables else []
+    return option_result(
+        option_counts,
+        (*_tables(questions, (single, merged), neutral, means, rules), *compared.tables),
+        findings,
+        unit="one trial: one question put once to a respondent",
+        used=int(counts.chosen.sum()),
+        method=_method(rules),
+    )
 
-    def values_of(answers: pd.DataFrame) -> pd.DataFrame:
-        own_counts = answer_counts(answers, names, unusable)
-        own = opinions_of(own_counts, maximum, pairs)
-        if resample == "item":
-            none = np.zeros(own.values.bias.shape)
-            return _questions_frame(own, none, ci_level)
-        return _unit_means(own, unit_answers(answers, own_counts, resample, unusable), rules)
 
-    compared = comparison_table(
-        questions[[*names, "item", "b"]] if units is None else _unit_means(table, units, rules),
+_FIRST_PHASE = "Answers of the first phase alone count; see Giving way for the second."
+
+
+def _comparisons(
+    values: pd.DataFrame,
+    answers: pd.DataFrame,
+    names: Sequence[str],
+    rules: _Rules,
+    adjust: Adjustment,
+    seed: int,
+) -> Comparisons:
+    """Mean b of groups in pairs; `values` has it for each question or other unit."""
+    return comparison_table(
+        values,
         names,
-        units=(resample,) if units else ("item",),
+        units=(rules.unit,),
         value="b",
         title="Mean b",
         value_unit="correlation",
-        unit_name=resample if units else "question",
+        unit_name="question" if rules.unit == "item" else rules.unit,
         adjust=adjust,
-        ci_level=ci_level,
+        ci_level=rules.level,
         seed=seed,
         tab="Models",
-        answers=frame,
-        values_of=values_of,
+        answers=answers,
+        values_of=partial(_compared_values, names=names, rules=rules),
     )
-    factors = factor_columns(names)
-    columns = (*factors, *_question_columns(level))
-    tables = (
+
+
+def _compared_values(answers: pd.DataFrame, *, names: Sequence[str], rules: _Rules) -> pd.DataFrame:
+    """The mean b of each question or other unit of these answers, which groups are compared by."""
+    counts = answer_counts(answers, names, rules.unusable)
+    table = opinions_of(counts, rules.maximum, rules.pairs)
+    if rules.unit == "item":
+        return _questions_frame(table, np.zeros(table.values.bias.shape), rules.level)
+    units = unit_answers(answers, counts, rules.unit, rules.unusable)
+    return _unit_means(table, units, rules)
+
+
+def _tables(
+    questions: pd.DataFrame,
+    pairs: tuple[OpinionTable, OpinionTable],
+    neutral: Floats,
+    means: _Means,
+    rules: _Rules,
+) -> tuple[ResultTable, ...]:
+    """Means of groups, questions, genres, pairs (as two questions and as one), and agreement."""
+    single, merged = pairs
+    table = merged if rules.pairs == "merged" else single
+    factors, level = factor_columns(table.counts.by), level_text(rules.level)
+    return (
         result_table(
             "groups",
             "Opinions by group",
-            _group_rows(table, neutral, means, reported),
-            (*factors, *_group_columns(level, resample, reported)),
+            _group_rows(table, neutral, means, rules.reported),
+            (*factors, *_group_columns(level, rules.unit, rules.reported)),
             "Groups",
         ),
-        ResultTable("questions", "Opinions by question", questions, columns, "Questions"),
+        ResultTable(
+            "questions",
+            "Opinions by question",
+            questions,
+            (*factors, *_question_columns(level)),
+            "Questions",
+        ),
         result_table(
             "genres",
             "Opinions by genre",
-            _genre_rows(table, means, reported),
-            (*factors, *_genre_columns(level, resample, reported)),
+            _genre_rows(table, means, rules.reported),
+            (*factors, *_genre_columns(level, rules.unit, rules.reported)),
             "Genres",
         ),
         result_table(
             "pair_types",
             "Questions asked both ways",
-            _type_rows(single, merged, ci_level, neutral_bias),
+            _type_rows(single, merged, rules.level, rules.widest),
             (*factors, *_type_columns(level)),
             "Split pairs",
         ),
         result_table(
             "pairs",
             "Each pair",
-            _pair_rows(single, merged, neutral_bias),
+            _pair_rows(single, merged, rules.widest),
             (*factors, *_PAIR_COLUMNS),
             "Split pairs",
         ),
         result_table(
             "agreement",
             "Agreement by sign",
-            _agreement_rows(table, ci_level),
+            _agreement_rows(table, rules.level),
             _agreement_columns(level),
             "Models",
-        ),
-        *compared.tables,
-    )
-    n_used, n_usable = int(counts.chosen.sum()), int(usable_counts(option_counts)["count"].sum())
-    return AnalysisResult(
-        tables=tables,
-        unit="one trial: one question put once to a respondent",
-        n_used=n_used,
-        n_missing=int(option_counts["count"].sum()) - n_usable,
-        n_left_out=n_usable - n_used,
-        method=_method(rules, unusable),
-        cautions=(
-            *unanswered_cautions(table),
-            *(few_units_cautions(counts, units.n_units, resample) if units and bootstrap else ()),
-            *pooled_entities_cautions(frame, names),
-        ),
-        notes=(
-            *count_notes(table, unusable),
-            *(
-                ("Answers of the first phase alone count; see Giving way for the second.",)
-                if frame is not option_counts
-                else ()
-            ),
-            *interval_notes(table, bootstrap, resample),
-            *compared.notes,
-            *((_MEANS_ONLY,) if compared.tables else ()),
         ),
     )
 
@@ -521,26 +551,25 @@ class _Rules:
     unit: ResampleUnit
     bootstrap: Bootstrap | None
     level: float
+    pairs: PairRule
+    unusable: UnusableRule
+    reported: StatisticForm
 
 
-def _method(rules: _Rules, unusable: str) -> str:
+def _method(rules: _Rules) -> str:
     """The formulas in words, with the choices made."""
     largest = (
         "n / (n − 1), the largest possible"
         if rules.maximum == "theoretical"
         else "the largest variance of the questions of the group, as published"
     )
-    replies = "count 0, as published" if unusable == "zero" else "are no opinion"
-    redrawn = (
-        f"Intervals of means ({rules.level * 100:g}%) redraw whole {DRAWN[rules.unit]} "
-        f"{rules.bootstrap.n_resamples:,} times."
-        if rules.bootstrap
-        else "Means have no intervals, because no resamples are asked for."
-    )
+    replies = "count 0, as published" if rules.unusable == "zero" else "are no opinion"
+    resamples = rules.bootstrap.n_resamples if rules.bootstrap else 0
     return (
         "b is the mean of yes = 1, no = −1, neither = 0; w = 1 − variance (n − 1) / maximum, where "
         f"the maximum is {largest}. Replies without an option {replies}. Strong neutral: b within "
-        f"{rules.widest:g} of 0 and w of {rules.lowest:g} or more. {redrawn}"
+        f"{rules.widest:g} of 0 and w of {rules.lowest:g} or more. "
+        f"{redrawn_words(rules.unit, rules.level, resamples)}"
     )
 
 

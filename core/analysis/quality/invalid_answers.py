@@ -26,6 +26,7 @@ from core.analysis.kit.option_counts import (
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import analysis
 from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.rows import require_answers
 from core.analysis.kit.scripts.files import script_files
 from core.analysis.kit.scripts.names import Names, group_labels, safe_cell, text_csv
 from core.charts.unexpected import invalid_answer_charts
@@ -405,13 +406,7 @@ def invalid_answers(
 
 def _group_names(attempt_counts: pd.DataFrame, by: Sequence[str]) -> tuple[str, ...]:
     """The factors that make groups, but for those that are empty throughout."""
-    if attempt_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in by:
-        if name not in attempt_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(attempt_counts, by)
     return tuple(name for name in distinct(by) if (attempt_counts[name].astype(object) != "").any())
 
 

@@ -19,13 +19,14 @@ from core.analysis.kit.option_counts import (
     answer_sides,
     cell_codes,
     conditions_within,
-    counted_columns,
+    counted_table,
     unit_interval_help,
     unit_interval_method,
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Resamples, Seed
 from core.analysis.kit.registry import BankTable, Number, analysis
 from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.rows import require_answers
 from core.charts.unexpected import template_pilot_charts
 from core.domain import tables
 from core.domain.factors import grouping_title
@@ -33,7 +34,6 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult
 from core.domain.study import NOT_ASKED, Status
-from core.errors import NotEnoughData
 from core.stats.contingency import resampled_shares
 from core.stats.distributions import wilson_intervals
 from core.stats.inputs import Floats, Integers, name_list, ratios
@@ -331,13 +331,7 @@ def template_pilot(
     without a usable answer is never proposed. Checked by hand; Wilson's interval against
     statsmodels and scipy.
     """
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in (*by, "template"):
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(option_counts, (*by, "template"))
     names = tuple(name for name in distinct(by) if name != "template")
     pilot = _counted(option_counts, names, templates)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
@@ -362,7 +356,6 @@ def template_pilot(
         answers=option_counts,
         values_of=lambda answers: _item_shares(_counted(answers, names, templates)),
     )
-    outputs = _output_rows(pilot)
     usable = int(pilot.usable.sum())
     findings = Findings()
     _add_cautions(findings, option_counts, pilot, kind, proposed)
@@ -371,9 +364,7 @@ def template_pilot(
     return count_result(
         (
             _template_spec(count).table(rows, names, ci_level),
-            replace(OUTPUTS, columns=counted_columns(outputs, OUTPUTS.columns)).table(
-                outputs, names
-            ),
+            counted_table(OUTPUTS, _output_rows(pilot), names),
             LEVELS.table(_level_rows(option_counts, pilot, ci_level), names),
             *compared.tables,
         ),

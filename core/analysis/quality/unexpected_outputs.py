@@ -18,7 +18,7 @@ from core.analysis.kit.option_counts import (
     Resample,
     ResampleUnit,
     cell_codes,
-    counted_columns,
+    counted_table,
     unit_interval_help,
     unit_interval_method,
 )
@@ -34,6 +34,7 @@ from core.analysis.kit.options import (
 )
 from core.analysis.kit.registry import ComparedFactor, analysis
 from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.rows import require_answers
 from core.charts.unexpected import unexpected_output_charts
 from core.domain import tables
 from core.domain.factors import grouping_title
@@ -369,15 +370,8 @@ def unexpected_outputs(
     neutrals (no usable label); theirs are our "explained" and "no usable label", which we divide
     further. Checked by hand, and the tests against R's chisq.test.
     """
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in (*by, factor):
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
-    varies = len(option_counts[factor].unique()) > 1
-    names = distinct((*by, factor) if varies else by)
+    require_answers(option_counts, (*by, factor))
+    names = distinct((*by, factor) if len(option_counts[factor].unique()) > 1 else by)
     counts = _counted(option_counts, names, resample)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     strata = tuple(name for name in names if name != factor)
@@ -400,8 +394,6 @@ def unexpected_outputs(
         answers=option_counts,
         values_of=lambda answers: _shares_by_unit(_counted(answers, names, resample), resample),
     )
-    summary = _summary_rows(counts)
-    items = _item_rows(option_counts, names, ci_level)
     outputs = _output_rows(counts, ci_level, bootstrap)
     _add_cautions(findings, option_counts, counts, names, factor, resample)
     findings.notes += [
@@ -412,12 +404,10 @@ def unexpected_outputs(
     usable = int(counts.table[:, :, : len(_USABLE)].sum())
     return count_result(
         (
-            replace(SUMMARY, columns=counted_columns(summary, SUMMARY.columns)).table(
-                summary, names
-            ),
+            counted_table(SUMMARY, _summary_rows(counts), names),
             _output_spec(resample).table(outputs, names, ci_level),
             tests.table(),
-            replace(ITEMS, columns=counted_columns(items, ITEMS.columns)).table(items, names),
+            counted_table(ITEMS, _item_rows(option_counts, names, ci_level), names),
             *compared.tables,
         ),
         findings,

@@ -8,6 +8,7 @@ from core.analysis.kit import sentences
 from core.analysis.kit.matrices import (
     MISSING_COLUMNS,
     MISSING_WORDS,
+    ScoreMatrix,
     choose_missing,
     incomplete_administrations,
     score_matrices,
@@ -19,12 +20,12 @@ from core.analysis.kit.results import Findings, scale_of_group, score_result
 from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import alpha_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import kind_of
+from core.domain.notes import Place, kind_of
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, text
 from core.domain.wide_scores import ItemScores
-from core.stats.inputs import name_list, unanswered_items_note
-from core.stats.reliability.alpha import covariances, cronbach_alpha
+from core.stats.inputs import Estimate, name_list, unanswered_items_note
+from core.stats.reliability.alpha import Covariances, covariances, cronbach_alpha
 
 ALPHA = TableSpec(
     "alpha",
@@ -169,15 +170,8 @@ def internal_consistency(
         table = covariances(counted.scores, "listwise" if rule == "listwise" else "pairwise")
         alpha = cronbach_alpha(matrix.scores, names=matrix.items, level=ci_level, missing=rule)
         n = alpha.n if alpha.defined else table.n
-        answered = matrix.answered().items
-        never = [item for item in matrix.items if item not in answered]
-        constant = [item for item in answered if item not in used.items]
-        # items that vary, but not over the administrations that are complete
-        constant += [
-            item
-            for item, variance in zip(counted.items, table.own, strict=True)
-            if variance == 0 and item in used.items
-        ]
+        never = [item for item in matrix.items if item not in matrix.answered().items]
+        constant = _constant_items(matrix, used, counted, table)
         k = len(matrix.items) - len(never) - len(constant)
         incomplete = incomplete_administrations(matrix.scores)[1]
         rows.add(
@@ -193,15 +187,7 @@ def internal_consistency(
             against=", ".join(alpha.against),
         )
         scale = scale_of_group(matrix.group, matrix.subscale)
-        if never:
-            findings.note(scale, unanswered_items_note(never))
-        if constant:
-            findings.note(scale, f"left out for zero variance: {name_list(constant)}.")
-        if not alpha.defined:
-            findings.caution(scale, f"alpha is undefined (n = {n}; items that vary: {k}).")
-        for problem in alpha.problems:
-            if kind_of(problem) in ("keying", "interval"):
-                findings.caution(scale, problem)
+        _add_findings(findings, scale, alpha, never, constant, f"n = {n}; items that vary: {k}")
     result_table = rows.table()
     if result_table.frame["alpha"].isna().all():
         raise findings.refusal(
@@ -221,3 +207,35 @@ def internal_consistency(
         matrices=matrices,
         later_notes=why,
     )
+
+
+def _constant_items(
+    matrix: ScoreMatrix, used: ScoreMatrix, counted: ScoreMatrix, table: Covariances
+) -> list[str]:
+    """Items that are left out, as they vary nowhere or not over the complete administrations."""
+    constant = [item for item in matrix.answered().items if item not in used.items]
+    return constant + [
+        item
+        for item, variance in zip(counted.items, table.own, strict=True)
+        if variance == 0 and item in used.items
+    ]
+
+
+def _add_findings(
+    findings: Findings,
+    scale: Place,
+    alpha: Estimate,
+    never: Sequence[str],
+    constant: Sequence[str],
+    sizes: str,
+) -> None:
+    """What was left out of a scale, and what is wrong with its alpha."""
+    if never:
+        findings.note(scale, unanswered_items_note(never))
+    if constant:
+        findings.note(scale, f"left out for zero variance: {name_list(constant)}.")
+    if not alpha.defined:
+        findings.caution(scale, f"alpha is undefined ({sizes}).")
+    for problem in alpha.problems:
+        if kind_of(problem) in ("keying", "interval"):
+            findings.caution(scale, problem)

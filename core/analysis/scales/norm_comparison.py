@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from core.analysis.kit.options import (
 )
 from core.analysis.kit.registry import Choice, Rows, analysis
 from core.analysis.kit.results import Findings, score_result
-from core.analysis.kit.rows import row_cells, rows_are_people, scores_of
+from core.analysis.kit.rows import RowsLayout, row_cells, rows_are_people, scores_of
 from core.analysis.kit.scores import basis_text, item_group, level_name, unanswered_notes
 from core.analysis.scales.score_distribution import values_by_subscale
 from core.charts.dots import norm_charts
@@ -38,12 +39,12 @@ from core.domain.tables import (
     p_value,
     remark,
 )
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, WrongOption
 from core.progress import with_progress
 from core.stats.correlation import Alternative
-from core.stats.groups import Adjustment, Summary, compare_with_norms, summary
-from core.stats.inputs import Estimate
-from core.stats.scores import row_scores
+from core.stats.groups import Adjustment, MeanTest, Summary, compare_with_norms, summary
+from core.stats.inputs import Booleans, Estimate, Floats
+from core.stats.scores import ScoreRule, row_scores
 
 COMPARISON = TableSpec(
     "comparison",
@@ -135,23 +136,23 @@ def _read_norms(rows: Sequence[Sequence[str | float]], scales: Sequence[str]) ->
             continue
         scale = _scale(typed, row_number, scales)
         if scale in norms:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"There are two rows of norms of '{scale}'.",
                 "Keep one; compare with other norms in a second run.",
             )
         if len(numbers) != 3 or any(blank):
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Row {row_number} of the norms lacks a number.",
                 "Fill in mean, SD and n of every row.",
             )
         mean, sd, n = map(float, numbers)
         if not (math.isfinite(mean) and math.isfinite(sd) and sd > 0):
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Row {row_number} of the norms has mean {mean:g} and SD {sd:g}.",
                 "Type a mean, and an SD above 0: people differ.",
             )
         if not (math.isfinite(n) and n >= 2 and n == int(n)):
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Row {row_number} of the norms has n = {n:g}.",
                 "Type a whole number of 2 or more people.",
             )
@@ -201,6 +202,43 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     )
 
 
+_Norms = Annotated[
+    tuple[tuple[str | float, ...], ...],
+    Rows(
+        "Norms of people",
+        (
+            ("scale", "Scale", "text"),
+            ("mean", "M", "number"),
+            ("sd", "SD", "number"),
+            ("n", "n", "number"),
+        ),
+        help="A subscale or 'all items'. M and SD as a mean per item, not as a sum.",
+    ),
+]
+_TestFor = Annotated[
+    Alternative,
+    Choice(
+        "Test for",
+        (
+            ("two-sided", "Any difference"),
+            ("greater", "Scores above the norms"),
+            ("less", "Scores below the norms"),
+        ),
+    ),
+]
+_AdjustRows = Annotated[
+    Adjustment,
+    Choice(
+        "Adjust p",
+        (
+            ("holm", "Holm: chance of any false finding"),
+            ("benjamini-hochberg", "Benjamini-Hochberg: share of false findings"),
+        ),
+        help="Over all groups and scales of the table.",
+    ),
+]
+
+
 @analysis(
     title="Comparison with norms",
     question="How far are a model's scores from those of people?",
@@ -230,43 +268,11 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 def norm_comparison(
     item_scores: pd.DataFrame,
     *,
-    norms: Annotated[
-        tuple[tuple[str | float, ...], ...],
-        Rows(
-            "Norms of people",
-            (
-                ("scale", "Scale", "text"),
-                ("mean", "M", "number"),
-                ("sd", "SD", "number"),
-                ("n", "n", "number"),
-            ),
-            help="A subscale or 'all items'. M and SD as a mean per item, not as a sum.",
-        ),
-    ] = (),
+    norms: _Norms = (),
     by: By = ("respondent",),
     missing: ScoreMissing = "prorated",
-    alternative: Annotated[
-        Alternative,
-        Choice(
-            "Test for",
-            (
-                ("two-sided", "Any difference"),
-                ("greater", "Scores above the norms"),
-                ("less", "Scores below the norms"),
-            ),
-        ),
-    ] = "two-sided",
-    adjust: Annotated[
-        Adjustment,
-        Choice(
-            "Adjust p",
-            (
-                ("holm", "Holm: chance of any false finding"),
-                ("benjamini-hochberg", "Benjamini-Hochberg: share of false findings"),
-            ),
-            help="Over all groups and scales of the table.",
-        ),
-    ] = "holm",
+    alternative: _TestFor = "two-sided",
+    adjust: _AdjustRows = "holm",
     ci_level: ConfidenceLevel = 0.95,
 ) -> AnalysisResult:
     """Means of each group against the norms of people, with difference, test and size of effect.
@@ -322,52 +328,17 @@ def norm_comparison(
     groups = list(dict.fromkeys(layout.group for layout in layouts))
     for group in with_progress(groups, "groups"):
         for scale, people in people_of.items():
-            scores, n_items, n_items_left_out, n_fewer = np.empty(0), 0, 0, 0
+            scored = _ScaleScores()
             if (group, scale) in layout_of:
-                layout = layout_of[group, scale]
-                matrix, asked = layout.filled(values), layout.asked()
-                scores = row_scores(matrix, missing, None if asked is None else asked.sum(axis=1))
-                has_score, answers = np.isfinite(scores), np.isfinite(matrix)
-                n_items = int(answers.any(axis=0).sum())
-                n_items_left_out = len(items_answered[item_group(group, scale, by)]) - n_items
-                n_fewer = int((has_score & (answers.sum(axis=1) < n_items)).sum())
-                behind = has_score[layout.places // len(layout.items)]
-                used[layout.rows] |= behind & np.isfinite(values[layout.rows])
-            answers_of_group = summary(scores)
-            test = compare_with_norms(scores, people, alternative=alternative, level=ci_level)
-            remarks = list(test.problems)
-            if not len(scores):
-                remarks = ["No item of this scale was asked here."]
-            elif answers_of_group.n > 1 and answers_of_group.sd == 0:
-                remarks.append("The scores are all the same.")
+                scored = _scale_scores(layout_of[group, scale], values, missing)
+                used[layout_of[group, scale].rows] |= scored.counted
+                n_answered = len(items_answered[item_group(group, scale, by)])
+                scored = replace(scored, n_left_out=n_answered - scored.n_items)
             possible = possible_scores["" if scale == _NO_SUBSCALE else scale]
-            if possible.size and not possible[0] <= people.mean <= possible[-1]:
-                remarks.append(
-                    "The norm mean lies outside the item scores that came up "
-                    f"({possible[0]:g} to {possible[-1]:g}): check that norms are means per item "
-                    "in the same points, not sums."
-                )
-            rows.add(
-                group,
-                scale=scale,
-                n=answers_of_group.n,
-                missing=len(scores) - answers_of_group.n,
-                n_items=n_items,
-                items_left_out=n_items_left_out,
-                n_fewer=n_fewer,
-                mean=answers_of_group.mean,
-                sd=answers_of_group.sd,
-                norm_n=people.n,
-                norm_mean=people.mean,
-                norm_sd=people.sd,
-                difference=Estimate(test.difference, test.low, test.high),
-                t=test.t,
-                df=test.df,
-                p=test.p,
-                p_adjusted=math.nan,
-                d=Estimate(test.effect, test.effect_low, test.effect_high),
-                remark=" ".join(remarks),
+            test = compare_with_norms(
+                scored.scores, people, alternative=alternative, level=ci_level
             )
+            _add_row(rows, group, scale, scored, people, test, possible)
     table = with_adjusted_p(rows.table(), adjust)
     if not table.frame["n"].any():
         raise NotEnoughData(
@@ -388,3 +359,74 @@ def norm_comparison(
         matrices=matrices_of(layouts, values),
         taken_for_granted=("", ""),
     )
+
+
+_NOT_ASKED = "No item of this scale was asked here."
+
+
+def _add_row(
+    rows: TableRows,
+    group: tuple[Any, ...],
+    scale: str,
+    scored: _ScaleScores,
+    people: Summary,
+    test: MeanTest,
+    possible: Floats,
+) -> None:
+    answers_of_group = summary(scored.scores)
+    remarks = [*test.problems] if len(scored.scores) else [_NOT_ASKED]
+    if answers_of_group.n > 1 and answers_of_group.sd == 0:
+        remarks.append("The scores are all the same.")
+    remarks += _outside(people.mean, possible)
+    rows.add(
+        group,
+        scale=scale,
+        n=answers_of_group.n,
+        missing=len(scored.scores) - answers_of_group.n,
+        n_items=scored.n_items,
+        items_left_out=scored.n_left_out,
+        n_fewer=scored.n_fewer,
+        mean=answers_of_group.mean,
+        sd=answers_of_group.sd,
+        norm_n=people.n,
+        norm_mean=people.mean,
+        norm_sd=people.sd,
+        difference=Estimate(test.difference, test.low, test.high),
+        t=test.t,
+        df=test.df,
+        p=test.p,
+        p_adjusted=math.nan,
+        d=Estimate(test.effect, test.effect_low, test.effect_high),
+        remark=" ".join(remarks),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _ScaleScores:
+    """The scores of a group on a scale; `counted` are those of its answers that they are of."""
+
+    scores: Floats = field(default_factory=lambda: np.empty(0))
+    n_items: int = 0
+    n_left_out: int = 0
+    n_fewer: int = 0
+    counted: Booleans = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
+
+
+def _scale_scores(layout: RowsLayout, values: Floats, missing: ScoreRule) -> _ScaleScores:
+    matrix, asked = layout.filled(values), layout.asked()
+    scores = row_scores(matrix, missing, None if asked is None else asked.sum(axis=1))
+    has_score, answers = np.isfinite(scores), np.isfinite(matrix)
+    n_items = int(answers.any(axis=0).sum())
+    n_fewer = int((has_score & (answers.sum(axis=1) < n_items)).sum())
+    behind = has_score[layout.places // len(layout.items)] & np.isfinite(values[layout.rows])
+    return _ScaleScores(scores, n_items, n_fewer=n_fewer, counted=behind)
+
+
+def _outside(norm_mean: float, possible: Floats) -> list[str]:
+    """A remark where the mean of the norms is none that a score can have."""
+    if not possible.size or possible[0] <= norm_mean <= possible[-1]:
+        return []
+    return [
+        f"The norm mean lies outside the item scores that came up ({possible[0]:g} to "
+        f"{possible[-1]:g}): check that norms are means per item in the same points, not sums."
+    ]

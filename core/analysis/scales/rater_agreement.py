@@ -23,7 +23,7 @@ from core.analysis.kit.option_counts import (
 )
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import Choice, Number, analysis
-from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.kit.scripts.agreement import RaterCodes, agreement_files
 from core.charts.statement_tests import rater_agreement_charts
 from core.domain.factors import grouping_title, levels_word
@@ -305,66 +305,12 @@ def rater_agreement(
     metric: Metric = codes if codes in ("ordinal", "interval") else "nominal"
     used = int(counted["count"].sum())
     usable = int(usable_counts(option_counts)["count"].sum())
-    findings = Findings()
-    if mixed:
-        findings.notes.append(
-            "Raters were asked the same items under several "
-            f"{and_list([levels_word(name) for name in mixed])}, so these are set apart: a code of "
-            "them all would mix them."
-        )
-    if ties := sum(ratings.n_ties for ratings in groups):
-        findings.notes.append(
-            f"Ties between a rater's own answers leave {count_text(ties, 'code')} out."
-        )
-    if usable > used:
-        findings.notes.append(
-            "Left out, because their option has no such code: "
-            f"{count_text(usable - used, 'answer')}."
-        )
+    findings = _findings(groups, mixed, usable - used)
     of_groups, of_pairs = TableRows(GROUPS, names, ci_level), TableRows(PAIRS, names, ci_level)
+    draws = Bootstrap(resamples, seed) if resamples else None
     for ratings in groups:
-        kappas = []
-        every_pair = combinations(zip(ratings.raters, ratings.codes, strict=True), 2)
-        for (first, x), (second, y) in islice(every_pair, MOST_PAIRS):
-            kappa = weighted_kappa(x, y, weights=_WEIGHTS.get(codes, "none"), level=ci_level)
-            both = np.isfinite(x) & np.isfinite(y)
-            of_pairs.add(
-                ratings.group,
-                first=first,
-                second=second,
-                kappa=kappa,
-                agreement=float((x == y)[both].mean()) if both.any() else math.nan,
-                n=kappa.n,
-                remark=" ".join(kappa.problems),
-            )
-            if kappa.defined:
-                kappas.append(kappa.value)
-        draws = Bootstrap(resamples, seed) if resamples else Bootstrap(1)
-        alpha = krippendorff_alpha(ratings.codes, metric, level=ci_level, bootstrap=draws)
-        fleiss = fleiss_kappa(ratings.codes.T, level=ci_level, bootstrap=draws)
-        if not resamples:
-            alpha = replace(alpha, low=math.nan, high=math.nan)
-            fleiss = replace(fleiss, low=math.nan, high=math.nan)
-        complete = np.isfinite(ratings.codes).all(axis=0)
-        same = complete & (ratings.codes == ratings.codes[:1]).all(axis=0)
-        of_groups.add(
-            ratings.group,
-            raters=len(ratings.raters),
-            items=alpha.n,
-            kappa=float(np.mean(kappas)) if kappas else math.nan,
-            sd=float(np.std(kappas, ddof=1)) if len(kappas) > 1 else math.nan,
-            pairs=len(kappas),
-            alpha=alpha,
-            fleiss=fleiss,
-            complete=int(complete.sum()),
-            same=int(same.sum()),
-            remark=" ".join(
-                [
-                    *(f"Alpha: {problem}" for problem in alpha.problems),
-                    *(f"Fleiss' kappa: {problem}" for problem in fleiss.problems),
-                ]
-            ),
-        )
+        kappas = _add_pairs(of_pairs, ratings, codes, ci_level)
+        _add_group(of_groups, ratings, kappas, metric, draws, ci_level)
         n_pairs = math.comb(len(ratings.raters), 2)
         if not n_pairs:
             findings.note(group_name(ratings.group), "one rater, so agreement is undefined.")
@@ -390,6 +336,98 @@ def rater_agreement(
         ),
     )
     findings.notes += compared.notes
+    return option_result(
+        option_counts,
+        [of_groups.table(), of_pairs.table(), ITEMS.table(items, names), *compared.tables],
+        findings,
+        unit="one item",
+        used=used,
+        method=_method(raters, codes, metric, resamples, ci_level),
+    )
+
+
+def _findings(groups: Sequence[_Ratings], mixed: Sequence[str], n_left_out: int) -> Findings:
+    """What is set apart unasked, and what is left out."""
+    findings = Findings()
+    if mixed:
+        findings.notes.append(
+            "Raters were asked the same items under several "
+            f"{and_list([levels_word(name) for name in mixed])}, so these are set apart: a code of "
+            "them all would mix them."
+        )
+    if ties := sum(ratings.n_ties for ratings in groups):
+        findings.notes.append(
+            f"Ties between a rater's own answers leave {count_text(ties, 'code')} out."
+        )
+    if n_left_out:
+        findings.notes.append(
+            f"Left out, because their option has no such code: {count_text(n_left_out, 'answer')}."
+        )
+    return findings
+
+
+def _add_pairs(
+    of_pairs: TableRows, ratings: _Ratings, codes: CodeKind, ci_level: float
+) -> list[float]:
+    """A row for each pair of raters; the kappas that are defined."""
+    kappas = []
+    every_pair = combinations(zip(ratings.raters, ratings.codes, strict=True), 2)
+    for (first, x), (second, y) in islice(every_pair, MOST_PAIRS):
+        kappa = weighted_kappa(x, y, weights=_WEIGHTS.get(codes, "none"), level=ci_level)
+        both = np.isfinite(x) & np.isfinite(y)
+        of_pairs.add(
+            ratings.group,
+            first=first,
+            second=second,
+            kappa=kappa,
+            agreement=float((x == y)[both].mean()) if both.any() else math.nan,
+            n=kappa.n,
+            remark=" ".join(kappa.problems),
+        )
+        if kappa.defined:
+            kappas.append(kappa.value)
+    return kappas
+
+
+def _add_group(
+    of_groups: TableRows,
+    ratings: _Ratings,
+    kappas: Sequence[float],
+    metric: Metric,
+    draws: Bootstrap | None,
+    ci_level: float,
+) -> None:
+    """The row of a group: its kappas, and the coefficients of all its raters."""
+    bootstrap = draws or Bootstrap(1)
+    alpha = krippendorff_alpha(ratings.codes, metric, level=ci_level, bootstrap=bootstrap)
+    fleiss = fleiss_kappa(ratings.codes.T, level=ci_level, bootstrap=bootstrap)
+    if draws is None:
+        alpha = replace(alpha, low=math.nan, high=math.nan)
+        fleiss = replace(fleiss, low=math.nan, high=math.nan)
+    complete = np.isfinite(ratings.codes).all(axis=0)
+    same = complete & (ratings.codes == ratings.codes[:1]).all(axis=0)
+    of_groups.add(
+        ratings.group,
+        raters=len(ratings.raters),
+        items=alpha.n,
+        kappa=float(np.mean(kappas)) if kappas else math.nan,
+        sd=float(np.std(kappas, ddof=1)) if len(kappas) > 1 else math.nan,
+        pairs=len(kappas),
+        alpha=alpha,
+        fleiss=fleiss,
+        complete=int(complete.sum()),
+        same=int(same.sum()),
+        remark=" ".join(
+            [
+                *(f"Alpha: {problem}" for problem in alpha.problems),
+                *(f"Fleiss' kappa: {problem}" for problem in fleiss.problems),
+            ]
+        ),
+    )
+
+
+def _method(raters: str, codes: CodeKind, metric: Metric, resamples: int, ci_level: float) -> str:
+    """What a rater and a code are, and which coefficients are computed."""
     chosen = {"option": "option", "stance": "stance"}.get(codes, "points")
     redrawn = (
         f"Intervals of alpha and Fleiss' kappa ({ci_level * 100:g}%) redraw items {resamples:,} "
@@ -397,17 +435,11 @@ def rater_agreement(
         if resamples
         else "Alpha and Fleiss' kappa have no intervals, because no resamples are asked for."
     )
-    return count_result(
-        [of_groups.table(), of_pairs.table(), ITEMS.table(items, names), *compared.tables],
-        findings,
-        unit="one item",
-        trials=int(option_counts["count"].sum()),
-        usable=usable,
-        used=used,
-        method=f"Raters are the levels of {grouping_title(raters).lower()}; a code is the {chosen} "
+    return (
+        f"Raters are the levels of {grouping_title(raters).lower()}; a code is the {chosen} "
         "chosen most often, none with a tie. Cohen's kappa of every two raters "
         f"({_WEIGHTS.get(codes, 'no')} weights), mean and SD over pairs; Krippendorff's alpha "
-        f"({metric}); Fleiss' kappa (nominal). {redrawn}",
+        f"({metric}); Fleiss' kappa (nominal). {redrawn}"
     )
 
 

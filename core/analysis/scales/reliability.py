@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache
-from typing import Annotated
+from functools import cache, partial
+from typing import Annotated, Any
 
 from core.analysis.kit import sentences
 from core.analysis.kit.factor_models.groups import n_scores_used
@@ -30,7 +30,7 @@ from core.domain.notes import about, kind_of, undefined_note
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
+from core.errors import WrongOption
 from core.progress import with_progress
 from core.stats.inputs import (
     ROWS_USED,
@@ -437,53 +437,21 @@ def reliability(
         wholes = dict(zip(wholes, with_options(item_scores, [*wholes.values()]), strict=True))
     bootstrap = Bootstrap(resamples, seed)
     rule, why = choose_missing(missing, (whole.scores for whole in wholes.values()), "fiml")
-    scales: list[Scale] = []
-    n_used = 0
-    for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
-        of_group = [matrix for matrix in matrices if matrix.group == group]
-        parts = [
-            scale_coefficients(part, {}, ci_level, bootstrap, rule, ordered, group_factors)
-            for part in of_group
-        ]
-        scales += parts
-        whole = None
-        if len(parts) > 1:  # a single subscale is all there is, so the whole would only repeat it
-            subscale_of = {
-                item: matrix.subscale or "(none)" for matrix in of_group for item in matrix.items
-            }
-            whole = scale_coefficients(
-                wholes[group], subscale_of, ci_level, bootstrap, rule, ordered, group_factors
-            )
-            scales.insert(-len(parts), whole)
-        # Each score counts once. A row complete on all items is complete on each subscale, so the
-        # whole scale adds scores only where a subscale has no coefficient of its own.
-        for part in parts:
-            if part.defined:
-                n_used += n_scores_used(part.rows.scores, part.missing)
-            elif whole and whole.defined:
-                columns = [item in part.matrix.items for item in whole.rows.names]
-                n_used += n_scores_used(whole.rows.scores[:, columns], whole.missing)
+    coefficients = partial(
+        scale_coefficients,
+        level=ci_level,
+        bootstrap=bootstrap,
+        missing=rule,
+        ordered=ordered,
+        group_factors=group_factors,
+    )
+    scales, n_used = _scales(matrices, wholes, coefficients)
     rows, errors = TableRows(RELIABILITY, by, ci_level), TableRows(ERRORS, by, ci_level)
     norms = _norm_sds(norm_sds, [scale.matrix.subscale for scale in scales])
     of_models = "" if rows_are_people(item_scores) else _NO_RETEST
     findings = Findings()
     for scale in scales:
-        incomplete = incomplete_administrations(scale.matrix.scores)[1]
-        for title, coefficient in scale.coefficients.items():
-            rows.add(
-                scale.matrix.group,
-                scale=scale.matrix.subscale,
-                coefficient=title,
-                value=coefficient,
-                n_items=scale.rows.n_items,
-                n=coefficient.n,
-                n_left_out=coefficient.n_left_out,
-                incomplete=incomplete,
-                missing_rule=scale.missing,
-                method=coefficient.method,
-                against=", ".join(coefficient.against),
-                remark=" ".join(coefficient.problems),
-            )
+        _add_coefficients(rows, scale)
         _add_errors(errors, scale, norms, of_models)
         _add_findings(findings, scale)
     if not any(scale.defined for scale in scales):
@@ -505,6 +473,55 @@ def reliability(
         called="row",
         later_notes=why,
     )
+
+
+def _scales(
+    matrices: Sequence[ScoreMatrix],
+    wholes: Mapping[tuple[Any, ...], ScoreMatrix],
+    coefficients: Callable[[ScoreMatrix, Mapping[str, str]], Scale],
+) -> tuple[list[Scale], int]:
+    """The scale of each group with its subscales after it, and how many scores they use."""
+    scales: list[Scale] = []
+    n_used = 0
+    for group in with_progress(list(dict.fromkeys(matrix.group for matrix in matrices)), "groups"):
+        of_group = [matrix for matrix in matrices if matrix.group == group]
+        parts = [coefficients(part, {}) for part in of_group]
+        scales += parts
+        whole = None
+        if len(parts) > 1:  # a single subscale is all there is, so the whole would only repeat it
+            subscale_of = {
+                item: matrix.subscale or "(none)" for matrix in of_group for item in matrix.items
+            }
+            whole = coefficients(wholes[group], subscale_of)
+            scales.insert(-len(parts), whole)
+        # Each score counts once. A row complete on all items is complete on each subscale, so the
+        # whole scale adds scores only where a subscale has no coefficient of its own.
+        for part in parts:
+            if part.defined:
+                n_used += n_scores_used(part.rows.scores, part.missing)
+            elif whole and whole.defined:
+                columns = [item in part.matrix.items for item in whole.rows.names]
+                n_used += n_scores_used(whole.rows.scores[:, columns], whole.missing)
+    return scales, n_used
+
+
+def _add_coefficients(rows: TableRows, scale: Scale) -> None:
+    incomplete = incomplete_administrations(scale.matrix.scores)[1]
+    for title, coefficient in scale.coefficients.items():
+        rows.add(
+            scale.matrix.group,
+            scale=scale.matrix.subscale,
+            coefficient=title,
+            value=coefficient,
+            n_items=scale.rows.n_items,
+            n=coefficient.n,
+            n_left_out=coefficient.n_left_out,
+            incomplete=incomplete,
+            missing_rule=scale.missing,
+            method=coefficient.method,
+            against=", ".join(coefficient.against),
+            remark=" ".join(coefficient.problems),
+        )
 
 
 def _add_findings(findings: Findings, scale: Scale) -> None:
@@ -537,7 +554,7 @@ def _norm_sds(typed: Sequence[Sequence[str | float]], scales: Sequence[str]) -> 
         if not scale:
             continue
         if scale not in names or not isinstance(sd, int | float) or not 0 < sd < math.inf:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"The norm group's SD of '{name}' cannot be used: {sd}.",
                 f"Type a number above 0 for one of: {', '.join(names)}.",
             )

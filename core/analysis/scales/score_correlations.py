@@ -69,6 +69,7 @@ from core.stats.reliability.stability import (
     retest_agreement,
 )
 from core.stats.resampling import Bootstrap
+from core.stats.scores import ScoreRule
 
 # The tables.
 
@@ -577,24 +578,15 @@ def score_correlations(
     scales, compared_scores, match_notes = paired_scores(paired, incomplete)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     findings = Findings(list(paired.confounded), list(match_notes))
-    tables = _Tables(
-        TableRows(CORRELATIONS, names, ci_level),
-        TableRows(DIFFERENCES, names, ci_level),
-        TableRows(REPETITIONS, names, ci_level),
-        findings,
-    )
+    specs = (CORRELATIONS, DIFFERENCES, REPETITIONS)
+    of_r, of_shifts, of_repetitions = (TableRows(spec, names, ci_level) for spec in specs)
+    tables = _Tables(of_r, of_shifts, of_repetitions, findings)
     for scale in with_progress(scales, "scales"):
         _compare(tables, scale, pairs, ci_level, alternative, bootstrap, studies=factor == "study")
         if factor == "repetition":
             _compare_repetitions(tables, scale, ci_level, gaps=icc_gaps)
     if not tables.used:
-        why_not = [*findings.cautions, *findings.notes]
-        remedy = _REMEDIES.get(factor, _TWO_LEVELS.format(factor=factor))
-        remedy = with_alternatives(remedy, item_scores, _COMPARED, factor)
-        raise NotEnoughData(
-            f"No scores can be paired by {factor}. {' '.join(why_not[:1])}".strip(),
-            scores_remedy(item_scores, incomplete, remedy),
-        )
+        raise _nothing_paired(findings, item_scores, factor, incomplete)
     correlations = with_adjusted_p(tables.correlations.table(), adjust, (*names, "kind"))
     differences = with_adjusted_p(tables.differences.table(), adjust, names)
     repetitions = [tables.repetitions.table()] if factor == "repetition" else []
@@ -614,4 +606,17 @@ def score_correlations(
         unit="one pair of administrations that differ in nothing but what is compared (a row, "
         "where notes speak of rows)",
         later_notes=unanswered_notes(item_scores),
+    )
+
+
+def _nothing_paired(
+    findings: Findings, item_scores: ItemScores, factor: str, incomplete: ScoreRule
+) -> NotEnoughData:
+    """Why there are no pairs, and what to do."""
+    why_not = [*findings.cautions, *findings.notes]
+    remedy = _REMEDIES.get(factor, _TWO_LEVELS.format(factor=factor))
+    remedy = with_alternatives(remedy, item_scores, _COMPARED, factor)
+    return NotEnoughData(
+        f"No scores can be paired by {factor}. {' '.join(why_not[:1])}".strip(),
+        scores_remedy(item_scores, incomplete, remedy),
     )

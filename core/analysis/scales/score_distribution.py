@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -42,7 +42,13 @@ from core.domain.tables import TableRows, TableSpec, count, high_end, key, low_e
 from core.domain.wide_scores import NOT_PLANNED, ItemScores, WideScores
 from core.errors import NotEnoughData
 from core.progress import with_progress
-from core.stats.distributions import floor_and_ceiling, moments, quartiles, skewness_and_kurtosis
+from core.stats.distributions import (
+    Moments,
+    floor_and_ceiling,
+    moments,
+    quartiles,
+    skewness_and_kurtosis,
+)
 from core.stats.inputs import name_list
 from core.stats.scores import row_scores
 
@@ -252,8 +258,6 @@ def score_distribution(
     bins : int
         About how many bins the histogram has. Edges are the same for all groups of a subscale;
         bins are centered on the scores there can be, and subscales of a format share their range.
-    lists, stereotypes
-        Of texts, how they were scored; not used here.
 
     Returns
     -------
@@ -296,13 +300,7 @@ def score_distribution(
             "No administration has a score.",
             "Take scores with answers to half of the items, or the mean of the answers there are.",
         )
-    # the items that any of the groups answered, and the most of a subscale: its groups share bins
-    items_answered: dict[tuple[Any, ...], set[str]] = {}
-    most_items: Counter[str] = Counter()
-    for matrix, _ in laid_out:
-        alike = item_group(matrix.group, matrix.subscale, by)
-        items_answered.setdefault(alike, set()).update(matrix.answered().items)
-        most_items[matrix.subscale] = max(len(matrix.items), most_items[matrix.subscale])
+    items_answered, most_items = _items_of_groups([matrix for matrix, _ in laid_out], by)
     possible, relative = values_by_subscale(item_scores), relative_scores(item_scores)
     table, histogram = TableRows(SCORES, by), TableRows(HISTOGRAM, by)
     findings = Findings(notes=[*unanswered_notes(item_scores)])
@@ -311,65 +309,22 @@ def score_distribution(
     for (matrix, layout), scores in with_progress(
         list(zip(laid_out, scores_of_matrices, strict=True)), "groups and subscales"
     ):
-        has_score, answered = np.isfinite(scores), np.isfinite(matrix.scores)
+        has_score = np.isfinite(scores)
         scored[matrix.group, matrix.subscale] = matrix.administrations[has_score]
-        n_items = int(answered.any(axis=0).sum())
-        alike = item_group(matrix.group, matrix.subscale, by)
-        spread = moments(scores)
-        skewness, kurtosis = skewness_and_kurtosis(scores)
-        low, q1, median, q3, high = quartiles(scores).tolist()
-        floor, ceiling = floor_and_ceiling(layout.filled(relative)[has_score])
-        table.add(
-            matrix.group,
-            subscale=matrix.subscale,
-            n_items=n_items,
-            items_left_out=len(items_answered[alike]) - n_items,
-            n=spread.n,
-            missing=len(scores) - spread.n,
-            n_fewer=int((has_score & (answered.sum(axis=1) < n_items)).sum()),
-            mean=spread.mean,
-            variance=spread.variance,
-            sd=spread.sd,
-            skewness=skewness,
-            kurtosis=kurtosis,
-            min=low,
-            q1=q1,
-            median=median,
-            q3=q3,
-            max=high,
-            range=high - low,
-            floor=floor,
-            ceiling=ceiling,
-        )
+        ends = floor_and_ceiling(layout.filled(relative)[has_score])
+        n_answered = len(items_answered[item_group(matrix.group, matrix.subscale, by)])
+        spread, shape = moments(scores), skewness_and_kurtosis(scores)
+        _add_scores(table, matrix, scores, (spread, shape, ends), n_answered)
         if possible[matrix.subscale].size:
             edges = _bin_edges(possible[matrix.subscale], most_items[matrix.subscale], int(bins))
-            counts, _ = np.histogram(scores[has_score], bins=edges)
-            for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True):
-                histogram.add(
-                    matrix.group, subscale=matrix.subscale, bin_low=low, bin_high=high, count=int(n)
-                )
-        group, scale = group_name(matrix.group, distinct(by)), matrix.subscale or "(no subscale)"
-        for end, share in (("floor", floor), ("ceiling", ceiling)):
+            _add_bins(histogram, matrix, scores[has_score], edges)
+        place = group_name(matrix.group, distinct(by)), matrix.subscale or "(no subscale)"
+        findings.notes += _undefined_notes(*place, spread, shape[1], ends[0])
+        for end, share in zip(at_the_ends, ends, strict=True):
             if share > _MANY:
                 percent = percent_text(share, judged_decimals(share, [_MANY], 2) - 2)
-                at_the_ends[end].append(f"{group}, {scale} ({percent})")
-        if not spread.n:
-            findings.notes.append(about(group, "no administration has a score.", scale))
-        if spread.n and math.isnan(kurtosis):
-            equal = spread.n > 3 and spread.sd == 0
-            reason = "all scores are equal" if equal else f"n = {spread.n}"
-            words = f"skewness or kurtosis is undefined ({reason})."
-            findings.notes.append(about(group, words, scale))
-        if spread.n and math.isnan(floor):
-            words = "floor and ceiling are undefined (only one score came up)."
-            findings.notes.append(about(group, words, scale))
-    for end, word in (("floor", "lowest"), ("ceiling", "highest")):
-        if at_the_ends[end]:
-            findings.cautions.append(
-                f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
-                f"answer throughout): {name_list(at_the_ends[end])}. Differences beyond that end "
-                "cannot show."
-            )
+                at_the_ends[end].append(f"{', '.join(place)} ({percent})")
+    findings.cautions += _end_cautions(at_the_ends)
     return score_result(
         item_scores,
         [table.table(), histogram.table()],
@@ -380,6 +335,89 @@ def score_distribution(
         matrices=parts,
         taken_for_granted=_CAUTION,
     )
+
+
+def _items_of_groups(
+    matrices: Iterable[ScoreMatrix], by: Sequence[str]
+) -> tuple[dict[tuple[Any, ...], set[str]], Counter[str]]:
+    """The items that any of like groups answered, and the most of a subscale, whose bins agree."""
+    items_answered: dict[tuple[Any, ...], set[str]] = {}
+    most_items: Counter[str] = Counter()
+    for matrix in matrices:
+        alike = item_group(matrix.group, matrix.subscale, by)
+        items_answered.setdefault(alike, set()).update(matrix.answered().items)
+        most_items[matrix.subscale] = max(len(matrix.items), most_items[matrix.subscale])
+    return items_answered, most_items
+
+
+def _end_cautions(at_the_ends: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """Groups many of whose rows have every answer at one end."""
+    for end, word in (("floor", "lowest"), ("ceiling", "highest")):
+        if at_the_ends[end]:
+            yield (
+                f"{end.capitalize()} effect (more than 15% of administrations give the {word} "
+                f"answer throughout): {name_list(at_the_ends[end])}. Differences beyond that end "
+                "cannot show."
+            )
+
+
+def _add_scores(
+    table: TableRows,
+    matrix: ScoreMatrix,
+    scores: Floats,
+    statistics: tuple[Moments, tuple[float, float], tuple[float, float]],
+    n_answered: int,
+) -> None:
+    """The row of a group and subscale; `n_answered` are the items that like groups answered."""
+    spread, (skewness, kurtosis), (floor, ceiling) = statistics
+    answered = np.isfinite(matrix.scores)
+    n_items = int(answered.any(axis=0).sum())
+    low, q1, median, q3, high = quartiles(scores).tolist()
+    table.add(
+        matrix.group,
+        subscale=matrix.subscale,
+        n_items=n_items,
+        items_left_out=n_answered - n_items,
+        n=spread.n,
+        missing=len(scores) - spread.n,
+        n_fewer=int((np.isfinite(scores) & (answered.sum(axis=1) < n_items)).sum()),
+        mean=spread.mean,
+        variance=spread.variance,
+        sd=spread.sd,
+        skewness=skewness,
+        kurtosis=kurtosis,
+        min=low,
+        q1=q1,
+        median=median,
+        q3=q3,
+        max=high,
+        range=high - low,
+        floor=floor,
+        ceiling=ceiling,
+    )
+
+
+def _add_bins(histogram: TableRows, matrix: ScoreMatrix, scores: Floats, edges: Floats) -> None:
+    counts, _ = np.histogram(scores, bins=edges)
+    for low, high, n in zip(edges[:-1].tolist(), edges[1:].tolist(), counts, strict=True):
+        histogram.add(
+            matrix.group, subscale=matrix.subscale, bin_low=low, bin_high=high, count=int(n)
+        )
+
+
+def _undefined_notes(
+    group: str, scale: str, spread: Moments, kurtosis: float, floor: float
+) -> Iterator[str]:
+    """Why there is no score, no shape and no share at the ends."""
+    if not spread.n:
+        yield about(group, "no administration has a score.", scale)
+        return
+    if math.isnan(kurtosis):
+        equal = spread.n > 3 and spread.sd == 0
+        reason = "all scores are equal" if equal else f"n = {spread.n}"
+        yield about(group, f"skewness or kurtosis is undefined ({reason}).", scale)
+    if math.isnan(floor):
+        yield about(group, "floor and ceiling are undefined (only one score came up).", scale)
 
 
 def _n_used(parts: Sequence[ScoreMatrix], scored: Mapping[tuple[Any, ...], Integers]) -> int:

@@ -36,6 +36,7 @@ from core.analysis.kit.options import (
     WordResamples,
 )
 from core.analysis.kit.registry import analysis
+from core.analysis.kit.rows import require_answers
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -50,7 +51,6 @@ from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import COUNTED_AS_MISSING
 from core.domain.tables import count, estimate, factor_columns, key, text
-from core.errors import NotEnoughData
 from core.stats.association import UnitRates, unit_rates
 from core.stats.inputs import Booleans, Floats, Integers, name_list
 from core.stats.resampling import Bootstrap
@@ -366,13 +366,7 @@ def _count_items(
 ) -> _ItemCounts:
     """The answers to every item of a study, by group."""
     names = distinct(by)
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in names:
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(option_counts, names)
     count = option_counts["count"].to_numpy(dtype=np.float64)
     chosen = (option_counts["option"].astype(object) != "").to_numpy()
     replied = (~option_counts["status"].astype(object).isin(COUNTED_AS_MISSING)).to_numpy()

@@ -33,7 +33,7 @@ from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
 from core.domain.tables import count, ends, estimate, factor_columns, number, p_value, remark, text
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, WrongOption
 from core.stats.groups import clustered_odds_ratio, mean_interval, summary
 from core.stats.inputs import name_list
 from core.stats.scores import row_scores
@@ -151,7 +151,8 @@ def _descriptor(texts: pd.DataFrame, wanted: str) -> str:
     if not wanted and len(levels_by_tag) == 1:
         return next(iter(levels_by_tag))
     there = "; ".join(f"{name} ({name_list(levels)})" for name, levels in levels_by_tag.items())
-    raise NotEnoughData(
+    refusal = WrongOption if wanted else NotEnoughData
+    raise refusal(
         f"There is no descriptor '{wanted}' with two levels."
         if wanted
         else "The options do not say which descriptor separates the groups.",
@@ -164,11 +165,11 @@ def _levels(texts: pd.DataFrame, tag: str, first: str, second: str) -> tuple[str
     there = _levels_of(texts, tag)
     unknown = [level for level in (first, second) if level and level not in there]
     if unknown:
-        raise NotEnoughData(
+        raise WrongOption(
             f"'{unknown[0]}' is no level of {tag}.", f"Type two of these: {name_list(there, 20)}."
         )
     if first and first == second:
-        raise NotEnoughData(
+        raise WrongOption(
             f"Both groups are '{first}'.", f"Type two of these: {name_list(there, 20)}."
         )
     rest = [level for level in there if level not in (first, second)]
@@ -193,7 +194,7 @@ def _sides(words: Mapping[str, tuple[str, ...]], typed: str) -> dict[str, int]:
     names = [name.strip() for name in typed.split(",") if name.strip()]
     unknown = [name for name in names if name not in words]
     if unknown:
-        raise NotEnoughData(
+        raise WrongOption(
             f"There is no list '{unknown[0]}'.", f"The lists are: {', '.join(words)}."
         )
     return {name: 0 if name in names else 1 for name in words}
@@ -566,30 +567,9 @@ def odds_ratios(
             f"words in those of {contrast.levels[0]} or of {contrast.levels[1]}.",
             "Choose other lists, or collect more texts of both groups.",
         )
-    lead = factor_columns(names)
-    units = factor_columns([name for name in UNIT if name not in names])
     usable = texts["status"].eq(Status.ANSWERED) & texts["text"].notna()
     return AnalysisResult(
-        tables=with_tabs(
-            (
-                table(
-                    "summary",
-                    "Scores of each group",
-                    _summary_rows(scores, names, contrast, ci_level),
-                    lead,
-                    _summary_columns(ci_level),
-                ),
-                table("odds", "All texts of a group together", odds, lead, _odds_columns(ci_level)),
-                table(
-                    "scores",
-                    "Score of each context",
-                    scores,
-                    (*lead, *units),
-                    _score_columns(contrast.lists),
-                ),
-            ),
-            _TABS,
-        ),
+        tables=with_tabs(_tables(scores, odds, names, contrast, ci_level), _TABS),
         unit="one respondent under one context, whose texts are pooled",
         n_used=len(counts),
         n_missing=int((~usable).sum()),
@@ -601,6 +581,30 @@ def odds_ratios(
         cautions=tuple(undefined_scores(scores, odds, names)),
         notes=(contrast.sentence,),
         n_left_out=int(usable.sum()) - len(counts),
+    )
+
+
+def _tables(
+    scores: pd.DataFrame,
+    odds: list[dict[str, Any]],
+    names: Sequence[str],
+    contrast: Contrast,
+    ci_level: float,
+) -> tuple[ResultTable, ...]:
+    """Scores of groups, odds of all texts of a group together, and scores of contexts."""
+    lead = factor_columns(names)
+    units = factor_columns([name for name in UNIT if name not in names])
+    summary = _summary_rows(scores, names, contrast, ci_level)
+    return (
+        table("summary", "Scores of each group", summary, lead, _summary_columns(ci_level)),
+        table("odds", "All texts of a group together", odds, lead, _odds_columns(ci_level)),
+        table(
+            "scores",
+            "Score of each context",
+            scores,
+            (*lead, *units),
+            _score_columns(contrast.lists),
+        ),
     )
 
 

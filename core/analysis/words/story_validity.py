@@ -112,9 +112,10 @@ def _correlation_columns(ci_level: float, counted: str) -> tuple[Column, ...]:
 def _level_columns(ci_level: float, descriptor: str) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
     student = "Student's t, with stories as units."
+    title = descriptor.replace("_", " ").capitalize()  # "Negative words"
     return (
         key("quality", "Rating", "What the judge rated."),
-        number("number", _title(descriptor), "points", "As the prompts of the stories say."),
+        number("number", title, "points", "As the prompts of the stories say."),
         count("stories", "Stories", "Stories with a valid rating."),
         count("missing", "Without", "Stories without a valid rating."),
         *estimate(
@@ -176,11 +177,6 @@ _TABS = {
     "outcomes": "Replies of the judge",
     "judges": "Judges compared",
 }
-
-
-def _title(descriptor: str) -> str:
-    """The descriptor as the title of a column: "Negative words"."""
-    return descriptor.replace("_", " ").capitalize()
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:

@@ -36,7 +36,16 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, factor_columns, key, number, remark, text
+from core.domain.tables import (
+    count,
+    estimate,
+    factor_columns,
+    key,
+    level_text,
+    number,
+    remark,
+    text,
+)
 from core.errors import NotEnoughData
 from core.stats.agreement import FormKappas, form_kappas, krippendorff_alpha
 from core.stats.inputs import Estimate, Floats, Integers, mean_of_defined
@@ -302,10 +311,6 @@ def form_agreement(
         Whether all wordings of a kind have one kappa.
     least : int
         Clear answers that a stance needs.
-    ci_level, resamples, seed : float, int, int
-        Coverage of the intervals; resamples of statements (0 for none) and their seed.
-    adjust : "holm" or "benjamini-hochberg"
-        Of p in the comparison of groups.
 
     Returns
     -------
@@ -336,8 +341,6 @@ def form_agreement(
             "Ask another form, such as a negation, or with another template.",
         )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    level = f"{ci_level * 100:g}% CI"
-    factors = factor_columns(answers.by)
     kappas = [
         [
             form_kappas(own.original, each.others, bootstrap, ci_level, own.conditions)
@@ -348,7 +351,7 @@ def form_agreement(
     alphas = [_alpha(own, Bootstrap(resamples or 1, seed), ci_level) for own in groups]
     with_formats = "format" not in answers.by and len(option_counts["format"].unique()) > 1
     asked_in = "pairs of template and format" if with_formats else "templates"
-    rows = list(_kappa_rows(groups, kappas))
+    of_templates = list(_alpha_rows(groups, alphas, asked_in, bootstrap is not None))
     statements = _statement_frame(groups, answers.by)
     compared = comparison_table(
         statements[[*answers.by, "item", "agreement"]],
@@ -366,7 +369,34 @@ def form_agreement(
             answers.by,
         ),
     )
-    tables = (
+    used = int(answers.n.sum())
+    return AnalysisResult(
+        tables=(
+            *_tables(groups, kappas, of_templates, statements, answers.by, ci_level),
+            *compared.tables,
+        ),
+        unit="one pair of stances on a statement in a template",
+        n_used=used,
+        n_missing=answers.n_planned - answers.n_usable,
+        n_left_out=answers.n_usable - used,
+        method=_method(paraphrases, least, ci_level, resamples),
+        cautions=tuple(_cautions(groups, kappas)),
+        notes=(*_notes(groups), *compared.notes),
+    )
+
+
+def _tables(
+    groups: Sequence[_Group],
+    kappas: Sequence[Sequence[FormKappas]],
+    of_templates: Sequence[tuple[Any, ...]],
+    statements: pd.DataFrame,
+    by: Sequence[str],
+    ci_level: float,
+) -> tuple[ResultTable, ...]:
+    """Kappas of wordings, in groups and over them; agreement of templates; statements."""
+    factors, level = factor_columns(by), level_text(ci_level)
+    rows = list(_kappa_rows(groups, kappas))
+    return (
         result_table(
             "kappas",
             "Agreement with the original",
@@ -384,7 +414,7 @@ def form_agreement(
         result_table(
             "alpha",
             "Agreement of templates",
-            _alpha_rows(groups, alphas, asked_in, bootstrap is not None),
+            of_templates,
             (*factors, *_alpha_columns(level)),
             "Templates",
         ),
@@ -402,18 +432,6 @@ def form_agreement(
             (*factors, *_STATEMENT_COLUMNS),
             "Statements",
         ),
-        *compared.tables,
-    )
-    used = int(answers.n.sum())
-    return AnalysisResult(
-        tables=tables,
-        unit="one pair of stances on a statement in a template",
-        n_used=used,
-        n_missing=answers.n_planned - answers.n_usable,
-        n_left_out=answers.n_usable - used,
-        method=_method(paraphrases, least, ci_level, resamples),
-        cautions=tuple(_cautions(groups, kappas)),
-        notes=(*_notes(groups), *compared.notes),
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -40,7 +40,7 @@ from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, factor_columns, key, number, text
+from core.domain.tables import count, estimate, factor_columns, key, level_text, number, text
 from core.stats.inputs import Floats, Integers
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import SamplingRule, template_means
@@ -239,10 +239,6 @@ def stance_reliability(
         As `statement_verdicts`.
     sampling_resamples : int
         Resamples of the answers for the test of sampling, at 95 %; 0 for the exact interval.
-    ci_level, resamples, seed : float, int, int
-        Coverage of the intervals of shares; resamples of statements (0 for none); seed of both.
-    adjust : "holm" or "benjamini-hochberg"
-        Of p in the comparison of groups.
 
     Returns
     -------
@@ -272,9 +268,7 @@ def stance_reliability(
         option_counts, by, ties=ties, least=least, inverted=inverted, sampling=rule, baseline=True
     )
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    level = f"{ci_level * 100:g}% CI"
     chosen = ACROSS if reliable == "across" else WITHIN
-    factors = factor_columns(found.by)
     shares = list(_group_shares(found, bootstrap, ci_level))
     statements = _statement_frame(found, chosen)
 
@@ -298,7 +292,31 @@ def stance_reliability(
         values_of=values_of,
     )
     parts = _part_tables(found, option_counts, loadings, chosen, bootstrap, ci_level)
-    tables = (
+    return AnalysisResult(
+        tables=(*_tables(found, shares, statements, parts, chosen, ci_level), *compared.tables),
+        unit="one statement in one template",
+        n_used=found.n_used,
+        n_missing=found.n_missing,
+        n_left_out=found.n_left_out,
+        method=_method(found, rule, ties, least, inverted, ci_level, resamples),
+        cautions=tuple(_cautions(found)),
+        notes=(*_notes(found), *compared.notes),
+    )
+
+
+def _tables(
+    found: StatementVerdicts,
+    shares: Sequence[_GroupShares],
+    statements: pd.DataFrame,
+    parts: Iterable[ResultTable],
+    chosen: str,
+    ci_level: float,
+) -> tuple[ResultTable, ...]:
+    """Shares of groups, of tests and templates; statements; `parts` of them; every verdict."""
+    factors, level = factor_columns(found.by), level_text(ci_level)
+    tests_help = " ".join(f"{TESTS[test]}: {words}" for test, words in _TEST_HELP.items())
+    verdict_columns = (*factors, *_verdict_columns(found))
+    return (
         result_table(
             "groups",
             "Reliable statements by group",
@@ -312,7 +330,7 @@ def stance_reliability(
             _test_rows(found, shares),
             (
                 *factors,
-                key("test", "Test", _tests_help()),
+                key("test", "Test", tests_help),
                 *_share_columns(level, "Statements that pass / that could be judged."),
             ),
             "Tests",
@@ -335,26 +353,11 @@ def stance_reliability(
         ResultTable(
             "verdicts",
             "Every verdict",
-            _verdict_frame(found),
-            (*factors, *_verdict_columns(found)),
+            found.frame[[column.name for column in verdict_columns]],
+            verdict_columns,
             "Statements",
         ),
-        *compared.tables,
     )
-    return AnalysisResult(
-        tables=tables,
-        unit="one statement in one template",
-        n_used=found.n_used,
-        n_missing=found.n_missing,
-        n_left_out=found.n_left_out,
-        method=_method(found, rule, ties, least, inverted, ci_level, resamples),
-        cautions=tuple(_cautions(found)),
-        notes=(*_notes(found), *compared.notes),
-    )
-
-
-def _tests_help() -> str:
-    return " ".join(f"{TESTS[test]}: {words}" for test, words in _TEST_HELP.items())
 
 
 def _test_names(found: StatementVerdicts) -> dict[str, str]:
@@ -659,11 +662,6 @@ def _verdict_columns(found: StatementVerdicts) -> tuple[Column, ...]:
         text("failed", "Fails", "The tests that it fails."),
         text("not_judged", "Not judged", "Tests without a verdict, and why."),
     )
-
-
-def _verdict_frame(found: StatementVerdicts) -> pd.DataFrame:
-    """The verdicts with the columns of the table."""
-    return found.frame[[*found.by, *(column.name for column in _verdict_columns(found))]]
 
 
 def _method(

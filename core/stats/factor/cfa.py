@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -401,10 +402,9 @@ def fit_cfa(
         Held equal across groups: "loadings", "intercepts", "residuals".
     partial : set of (left, op, right)
         Parameters excepted from `equal`, such as ("F", "=~", "x2") or ("x2", "~1", "").
-    group_names : sequence of str, optional
-        Labels of the groups.
-    ci_level : float
-        Coverage of the intervals of parameters, in (0, 1). The interval of RMSEA covers 90 %.
+    group_names, ci_level
+        Labels of the groups; coverage of the intervals of parameters, in (0, 1). The interval of
+        RMSEA covers 90 %.
 
     Returns
     -------
@@ -445,9 +445,39 @@ def fit_cfa(
     [0.801, 0.801, 0.553, 0.553]
     """
     groups = [scores] if isinstance(scores, np.ndarray) else list(scores)
-    numbers = [str(number + 1) for number in range(len(groups))]
-    names = list(group_names) if group_names else [""] if len(groups) == 1 else numbers
+    numbers = [""] if len(groups) == 1 else [str(number + 1) for number in range(len(groups))]
+    names = list(group_names) if group_names else numbers
     parsed = read_model(model, items)
+    _check_partial(partial, parsed)
+    means = means or missing == "fiml" or len(groups) > 1
+    table_of = functools.partial(
+        parameter_table, scaling=scaling, means=means, n_groups=len(groups), equal=equal
+    )
+    _check_size(parsed, groups, table_of(parsed).n_free, missing)
+    matrices = [model_scores(group, items, parsed) for group in groups]
+    data = _prepared(matrices, parsed, missing, names)
+    usable = _usable_model(parsed, data)
+    table = table_of(usable, partial=partial)
+    table = table.with_covariates([(group.means, group.covariance) for group in data.groups])
+    if not table.n_free:
+        raise ModelTextError(_NOTHING_FREE, "Take fixed values out of the model text.")
+    return _Fitter(usable, table, data, estimator, missing, check_level(ci_level)).result()
+
+
+_NOTHING_FREE = "The model fixes every parameter, so there is nothing to estimate."
+
+
+def _usable_model(parsed: ParsedModel, data: PreparedData) -> ParsedModel:
+    """The model of the items that can be analyzed."""
+    usable = parsed.without(frozenset(data.dropped))
+    if not usable.factors:
+        problem = " ".join(["No factor has an item left.", *data.problems])
+        raise NotEnoughData(problem, "Add items.")
+    return usable
+
+
+def _check_partial(partial: frozenset[tuple[str, str, str]], parsed: ParsedModel) -> None:
+    """Refuse parameters to be free in each group that the model does not have."""
     in_model = {*parsed.factors, *parsed.items, ""}
     strange = sorted(" ".join(name).strip() for name in partial if {name[0], name[2]} - in_model)
     if strange:
@@ -455,35 +485,18 @@ def fit_cfa(
             f"Parameters to be free in each group are not in the model: {', '.join(strange)}.",
             "Name parameters as the model text does.",
         )
-    means = means or missing == "fiml" or len(groups) > 1
-    whole = parameter_table(parsed, scaling=scaling, means=means, n_groups=len(groups), equal=equal)
+
+
+def _check_size(
+    parsed: ParsedModel, groups: Sequence[Floats], n_free: int, missing: LikelihoodRule
+) -> None:
+    """Refuse what would take more memory than there is."""
     if missing == "fiml":
         check_memory(len(parsed.items), incomplete_cells(len(groups)), INCOMPLETE)
     else:
         rows = sum(map(len, groups))
-        per_item = whole.n_free / len(parsed.items)
+        per_item = n_free / len(parsed.items)
         check_memory(len(parsed.items), likelihood_cells(rows, len(groups), per_item), MANY_ITEMS)
-    matrices = [model_scores(group, items, parsed) for group in groups]
-    data = _prepared(matrices, parsed, missing, names)
-    usable = parsed.without(frozenset(data.dropped))
-    if not usable.factors:
-        problem = " ".join(["No factor has an item left.", *data.problems])
-        raise NotEnoughData(problem, "Add items.")
-    table = parameter_table(
-        usable,
-        scaling=scaling,
-        means=means,
-        n_groups=len(groups),
-        equal=equal,
-        partial=partial,
-    )
-    table = table.with_covariates([(group.means, group.covariance) for group in data.groups])
-    if not table.n_free:
-        raise ModelTextError(
-            "The model fixes every parameter, so there is nothing to estimate.",
-            "Take fixed values out of the model text.",
-        )
-    return _Fitter(usable, table, data, estimator, missing, check_level(ci_level)).result()
 
 
 def _prepared(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,7 +18,7 @@ from core.stats.factor.item_effects import ItemEffect, item_effects
 from core.stats.factor.likelihood import LikelihoodRule
 from core.stats.factor.model import COVARIANCE, INTERCEPT, LOADING, ParsedModel, Scaling
 from core.stats.factor.ordered_groups import OrderedStep, fit_ordered_levels
-from core.stats.factor.ordered_levels import Partial, ordered_levels
+from core.stats.factor.ordered_levels import OrderedLevels, Partial, ordered_levels
 from core.stats.factor.result import CfaResult, IndexVersion, contrary_notes
 from core.stats.factor.wlsmv import THRESHOLD, difference_test
 from core.stats.inputs import Floats, PairRule
@@ -380,46 +381,62 @@ def invariance(
     if estimator == "WLSMV":
         rule: PairRule = "pairwise" if missing == "pairwise" else "listwise"
         answers = ordered_levels(scores, items, model, missing=rule, offered=offered)
-        compared = [
-            fit_ordered_levels(
-                answers,
-                equal=held_equal(step.level, ordered=True),
-                partial=partial if step.freed else frozenset(),
-                ci_level=ci_level,
-            )
-            for step in steps
-        ]
+        compared = _ordered_fits(answers, steps, partial, ci_level)
         fits, rows = [step.result for step in compared], answers.scores()
     else:
+        fit = functools.partial(
+            fit_cfa,
+            [*scores.values()],
+            items,
+            model,
+            estimator=estimator,
+            missing="fiml" if missing == "fiml" else "listwise",
+            scaling=scaling,
+            group_names=[*scores],
+            ci_level=ci_level,
+        )
         fits = [
-            fit_cfa(
-                list(scores.values()),
-                items,
-                model,
-                estimator=estimator,
-                missing="fiml" if missing == "fiml" else "listwise",
-                scaling=scaling,
-                equal=held_equal(step.level),
-                partial=partial if step.freed else frozenset(),
-                group_names=list(scores),
-                ci_level=ci_level,
-            )
+            fit(equal=held_equal(step.level), partial=partial if step.freed else frozenset())
             for step in steps
         ]
-        places = [items.index(item) for item in fits[0].items]
-        rows = [np.asarray(own)[:, places] for own in scores.values()]
-        if missing == "listwise":
-            rows = [own[np.isfinite(own).all(axis=1)] for own in rows]
+        rows = _rows_of_items(scores.values(), items, fits[0].items, complete=missing == "listwise")
+    ladder = _ladder(steps, fits, compared)
+    problems = _problems_of_ladder(ladder)
+    ends = [step.fit for step in ladder if step.level in ("configural", "scalar")]
+    if not {"configural", "scalar"} <= set(levels):
+        return Invariance(ladder, problems)
+    return Invariance(ladder, problems, item_effects(ends[0], ends[-1], rows))
+
+
+def _ordered_fits(
+    answers: OrderedLevels, steps: Sequence[PlannedStep], partial: Partial, ci_level: float
+) -> list[OrderedStep]:
+    """The fit of each step to ordered answers."""
+    return [
+        fit_ordered_levels(
+            answers,
+            equal=held_equal(step.level, ordered=True),
+            partial=partial if step.freed else frozenset(),
+            ci_level=ci_level,
+        )
+        for step in steps
+    ]
+
+
+def _ladder(
+    steps: Sequence[PlannedStep], fits: Sequence[CfaResult], ordered_fits: Sequence[OrderedStep]
+) -> tuple[InvarianceLevel, ...]:
+    """Each step with what it costs against the one before; `ordered_fits` of ordered answers."""
 
     def difference(after: int, before: int) -> ModelDifference | None:
         if before < 0:
             return None
-        if ordered:
-            return _compare_ordered(compared[after], compared[before])
+        if ordered_fits:
+            return _compare_ordered(ordered_fits[after], ordered_fits[before])
         return compare_models(fits[after], fits[before])
 
     names = [step_name(step.level, step.freed) for step in steps]
-    ladder = tuple(
+    return tuple(
         InvarianceLevel(
             step.level,
             fits[k],
@@ -429,6 +446,19 @@ def invariance(
         )
         for k, step in enumerate(steps)
     )
+
+
+def _rows_of_items(
+    scores: Iterable[Floats], items: Sequence[str], kept: Sequence[str], *, complete: bool
+) -> list[Floats]:
+    """The columns of the items that are analyzed, of complete rows or of all."""
+    places = [items.index(item) for item in kept]
+    rows = [np.asarray(own)[:, places] for own in scores]
+    return [own[np.isfinite(own).all(axis=1)] for own in rows] if complete else rows
+
+
+def _problems_of_ladder(ladder: Sequence[InvarianceLevel]) -> tuple[Note, ...]:
+    """The problems of all steps, each with the first step that has it."""
     first_level: dict[str, str] = {}
     keying: list[str] = []
     for step in ladder:
@@ -438,10 +468,6 @@ def invariance(
         for problem in (*step.fit.problems, *(step.difference.problems if step.difference else ())):
             if problem not in contrary or problem in keying:
                 first_level.setdefault(problem, step.name)
-    problems = tuple(
+    return tuple(
         Note(problem, kind=kind_of(problem), detail=name) for problem, name in first_level.items()
     )
-    ends = [step.fit for step in ladder if step.level in ("configural", "scalar")]
-    if not {"configural", "scalar"} <= set(levels):
-        return Invariance(ladder, problems)
-    return Invariance(ladder, problems, item_effects(ends[0], ends[-1], rows))

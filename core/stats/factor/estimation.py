@@ -468,13 +468,7 @@ class _Guess:
             if not p.is_free and p.value != 0:
                 spread = self.spread[self.item[p.right]] if p.right in self.item else 1.0
                 size = abs(unit[p.right] / p.value)
-                self._turn(unit, unit[p.right] / p.value)
+                if unit[p.right] / p.value < 0:  # the marker points the way its fixed value says
+                    unit.update({name: -value for name, value in unit.items()})
                 return float(max(size, 0.2 * spread / abs(p.value)))
         return 1.0
-
-    @staticmethod
-    def _turn(unit: dict[str, float], marker: float) -> None:
-        """Turn all loadings so that the marker points the way its fixed value says."""
-        if marker < 0:
-            for name in unit:
-                unit[name] = -unit[name]

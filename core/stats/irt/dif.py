@@ -1,4 +1,10 @@
-"""Differential item functioning: do groups of the same trait answer an item differently?"""
+"""Differential item functioning: do groups of the same trait answer an item differently?
+
+Zumbo (1999), A handbook on the theory and methods of differential item functioning; Jodoin and
+Gierl (2001), Applied Measurement in Education 14, 329-349; Crane and others (2006), Medical Care 44
+(11 Suppl 3), S115-S123, for the change of slope; Choi, Gibbons and Crane (2011), Journal of
+Statistical Software 39(8), doi:10.18637/jss.v039.i08.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +22,7 @@ from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import Floats, Integers, score_matrix, size_problem
 from core.stats.irt.ordered_regression import ProportionalOdds, proportional_odds
 from core.stats.ordered.answer_options import (
+    NumberedAnswers,
     Offered,
     never_chosen_note,
     numbered_answers,
@@ -287,7 +294,12 @@ def _adjusted(items: Sequence[ItemDif], adjust: Adjustment | None) -> list[ItemD
 
 
 def with_magnitudes(item: ItemDif, alpha: float) -> ItemDif:
-    """The item with its flag and magnitudes."""
+    """The item with its flag and magnitudes.
+
+    Bounds of magnitude: .13 and .26 after Zumbo and Thomas (1997), .035 and .07 after Jodoin and
+    Gierl (2001), here of Nagelkerke's R², as in R's difR. They were not derived for it: the former
+    refer to the explained variance of a latent answer, the latter to yes-no items.
+    """
     if math.isnan(item.total.p_adjusted):
         return item
     rise = item.total.nagelkerke_change if item.total.p_adjusted < alpha else 0.0
@@ -328,10 +340,9 @@ def differential_item_functioning(
 
     Parameters
     ----------
-    answers
-        (n, p) scores of ordered options, reverse-keyed items scored; NaN where there is none.
-    names
-        p names.
+    answers, names
+        (n, p) scores of ordered options, reverse-keyed items scored, NaN where there is none; p
+        names.
     groups
         n labels, at least two different ones; a row labelled None is left out.
     offered
@@ -342,10 +353,8 @@ def differential_item_functioning(
         each item is matched on the sum of the other items.
     anchors
         Names of the items that make up the matching score; without it, all that somebody answered.
-    reference
-        The group others are compared with; without it, the first.
-    order
-        All labels in their order; without it, the alphabet is the order.
+    reference, order
+        The group others are compared with, else the first; all labels in order, else the alphabet.
     alpha
         Level below which the total test is significant; Zumbo (1999) takes .01.
     adjust
@@ -378,15 +387,7 @@ def differential_item_functioning(
     group never chose stays and is named. Where a group or score separates the answers, tests use
     the limit of the likelihood and are rough.
 
-    Bounds of magnitude: .13 and .26 after Zumbo and Thomas (1997), .035 and .07 after Jodoin and
-    Gierl (2001), here of Nagelkerke's R², as in R's difR. They were not derived for it: the former
-    refer to the explained variance of a latent answer, the latter to yes-no items.
-
-    Zumbo (1999), A handbook on the theory and methods of differential item functioning; Jodoin and
-    Gierl (2001), Applied Measurement in Education 14, 329-349; Crane and others (2006), Medical
-    Care 44 (11 Suppl 3), S115-S123, for the change of slope; Choi, Gibbons and Crane (2011),
-    Journal of Statistical Software 39(8), doi:10.18637/jss.v039.i08. Checked against statsmodels'
-    OrderedModel, a table by hand, and simulated answers.
+    Checked against statsmodels' OrderedModel, a table by hand, and simulated answers.
 
     Examples
     --------
@@ -408,55 +409,85 @@ def differential_item_functioning(
     """
     matrix = score_matrix(answers, names)
     labels, group = _numbered_groups(groups, reference, order, matrix.shape[0])
-    unknown = set(anchors or ()) - set(names)
-    if unknown:
-        raise ValueError(f"anchors {sorted(unknown)} are not among the items")
-    asked = np.asarray(np.isfinite(matrix).any(axis=0))
-    columns = [
-        column
-        for column, name in enumerate(names)
-        if (asked[column] if anchors is None else name in anchors)
-    ]
+    columns = _matching_items(matrix, names, anchors)
     numbered = ordered_items(matrix, names, offered)
-    answered = [answers.n > 0 for answers in numbered]
-    unused = never_chosen_note(
-        [name for name, some in zip(names, answered, strict=True) if some],
-        [answers for answers, some in zip(numbered, answered, strict=True) if some],
-    )
-    if trait is None and not any(set(columns) - {item} for item in range(len(names))):
-        raise NotEnoughData(
-            "There is no other item to match rows on.", "Add items, or give a trait score."
-        )
-    if trait is not None:
-        trait = np.asarray(trait, dtype=np.float64)
-        if trait.shape != matrix.shape[:1]:
-            raise ValueError(f"trait of shape {trait.shape} for {matrix.shape[0]} rows")
-        reason = size_problem(trait)
-        if reason:
-            raise NotEnoughData(f"Trait scores {reason}.", "Give trait scores in a usual unit.")
-    tested = []
-    for item, name in enumerate(names):
-        matching = trait
-        if matching is None:  # without the item itself, which would explain its own answers
-            others = [column for column in columns if column != item]
-            rest = matrix[:, others].sum(axis=1)
-            matching = rest if others else np.full(len(matrix), np.nan)
-        tested.append(_item(name, matrix[:, item], matching, group, labels))
-    problems = []
-    n_without_group = int((group < 0).sum())
-    if n_without_group:
-        problems.append(f"{n_without_group} rows were left out: no group.")
-    unasked = [name for name, answers in zip(names, asked, strict=True) if not answers]
-    if unasked and trait is None and anchors is None:
-        problems.append(
-            f"Not part of the matching score, because nobody answered: {', '.join(unasked)}."
-        )
+    trait = _checked_trait(trait, matrix, columns)
+    tested = [
+        _item(name, matrix[:, item], _matching(matrix, item, columns, trait), group, labels)
+        for item, name in enumerate(names)
+    ]
+    sum_of_all = trait is None and anchors is None
     return DifResult(
         items=tuple(with_magnitudes(item, alpha) for item in _adjusted(tested, adjust)),
         groups=labels,
         anchors=tuple(names[column] for column in columns) if trait is None else (),
-        problems=(*problems, *unused),
+        problems=tuple(_problems(matrix, names, group, numbered, sum_of_all=sum_of_all)),
     )
+
+
+def _matching_items(
+    matrix: Floats, names: Sequence[str], anchors: Sequence[str] | None
+) -> list[int]:
+    """The columns of the items that make up the matching score."""
+    unknown = set(anchors or ()) - set(names)
+    if unknown:
+        raise ValueError(f"anchors {sorted(unknown)} are not among the items")
+    asked = np.asarray(np.isfinite(matrix).any(axis=0))
+    return [
+        column
+        for column, name in enumerate(names)
+        if (asked[column] if anchors is None else name in anchors)
+    ]
+
+
+def _checked_trait(trait: Floats | None, matrix: Floats, columns: Sequence[int]) -> Floats | None:
+    """A level of the trait for each row, in a usual unit; without it, other items have to match."""
+    if trait is None:
+        if not any(set(columns) - {item} for item in range(matrix.shape[1])):
+            raise NotEnoughData(
+                "There is no other item to match rows on.", "Add items, or give a trait score."
+            )
+        return None
+    trait = np.asarray(trait, dtype=np.float64)
+    if trait.shape != matrix.shape[:1]:
+        raise ValueError(f"trait of shape {trait.shape} for {matrix.shape[0]} rows")
+    reason = size_problem(trait)
+    if reason:
+        raise NotEnoughData(f"Trait scores {reason}.", "Give trait scores in a usual unit.")
+    return trait
+
+
+def _matching(matrix: Floats, item: int, columns: Sequence[int], trait: Floats | None) -> Floats:
+    """What rows are matched on: the trait, or the sum without the item's own answers."""
+    if trait is not None:
+        return trait
+    others = [column for column in columns if column != item]
+    rest: Floats = matrix[:, others].sum(axis=1)
+    return rest if others else np.full(len(matrix), np.nan)
+
+
+def _problems(
+    matrix: Floats,
+    names: Sequence[str],
+    group: Integers,
+    numbered: Sequence[NumberedAnswers],
+    *,
+    sum_of_all: bool,
+) -> list[str]:
+    """Rows and items that are left out, and options that nobody chose."""
+    problems = []
+    n_without_group = int((group < 0).sum())
+    if n_without_group:
+        problems.append(f"{n_without_group} rows were left out: no group.")
+    asked = np.asarray(np.isfinite(matrix).any(axis=0))
+    unasked = [name for name, answers in zip(names, asked, strict=True) if not answers]
+    if unasked and sum_of_all:
+        problems.append(
+            f"Not part of the matching score, because nobody answered: {', '.join(unasked)}."
+        )
+    answered = [(name, own) for name, own in zip(names, numbered, strict=True) if own.n > 0]
+    unused = never_chosen_note([name for name, _ in answered], [own for _, own in answered])
+    return [*problems, *unused]
 
 
 def _numbered_groups(

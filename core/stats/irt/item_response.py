@@ -1,4 +1,13 @@
-"""Item response models: items, scores of the rows, fit, information and reliability."""
+"""Item response models: items, scores of the rows, fit, information and reliability.
+
+Samejima (1969), Psychometrika Monograph 17, doi:10.1007/BF03372160; Masters (1982), Psychometrika
+47, 149-174, doi:10.1007/BF02296272; Muraki (1992), Applied Psychological Measurement 16, 159-176;
+Bock (1972), Psychometrika 37, 29-51, doi:10.1007/BF02291411; marginal maximum likelihood by EM
+after Bock and Aitkin (1981), Psychometrika 46, 443-459, doi:10.1007/BF02293801; standard errors
+from the observed information after Louis (1982), Journal of the Royal Statistical Society B 44,
+226-233, and the delta method; scores after Bock and Mislevy (1982), Applied Psychological
+Measurement 6, 431-444.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import NotEnoughData
-from core.stats.inputs import Booleans, Floats, Integers, ratios, usable_items
+from core.stats.inputs import Booleans, Floats, Integers, UsableItems, ratios, usable_items
 from core.stats.irt.marginal_likelihood import (
     GRADIENT_TOLERANCE,
     Maximum,
@@ -92,8 +101,6 @@ class ItemResponseFit:
     largest_gradient: float  # slope of the log-likelihood where the search ended
     log_likelihood: float
     n_parameters: int
-    aic: float
-    bic: float
     n_rows: int  # rows with at least one answer
     scores: Floats  # (rows given,) expected a posteriori, in SD of the trait; NaN without answers
     scores_se: Floats  # (rows given,) posterior standard deviation
@@ -103,6 +110,16 @@ class ItemResponseFit:
     has_answers: Booleans  # (rows given,) which of them are used
     posterior: Floats  # (rows used, points) of the trait
     grid: TraitGrid
+
+    @property
+    def aic(self) -> float:
+        """Akaike's criterion."""
+        return 2 * self.n_parameters - 2 * self.log_likelihood
+
+    @property
+    def bic(self) -> float:
+        """Schwarz's criterion."""
+        return self.n_parameters * math.log(self.n_rows) - 2 * self.log_likelihood
 
     @property
     def parameters(self) -> Floats:
@@ -189,11 +206,9 @@ def item_response(
 
     Parameters
     ----------
-    answers
-        (n, p) scores of ordered options, one row per administration, NaN where there is none. Score
-        reverse-keyed items first; one left as answered gets a negative discrimination.
-    names
-        p names, for the items and for messages.
+    answers, names
+        (n, p) scores of ordered options, one row per administration, NaN where there is none, and p
+        names. Score reverse-keyed items first; one left as answered gets a negative discrimination.
     model
         graded: Samejima's, of options in order. generalized_partial_credit: Muraki's, of steps
         between neighboring options, each item with a slope of its own. partial_credit: the same
@@ -203,10 +218,9 @@ def item_response(
     offered
         p lists of the scores each item offers, None where they are not known, so that those nobody
         chose at either end are named.
-    n_points
-        Points of the trait between -6 and 6 over which the likelihood is integrated.
-    max_iterations
-        Steps of EM or Newton's method after which the search is given up.
+    n_points, max_iterations
+        Points of the trait between -6 and 6 over which the likelihood is integrated; steps of EM or
+        Newton's method after which the search is given up.
 
     Returns
     -------
@@ -229,16 +243,9 @@ def item_response(
     errors are too small. Assumes one trait, normal in the population, and answers independent
     given it. An option nobody chose has no thresholds of its own, so it is closed up.
 
-    In the nominal model slope and intercept of the lowest option are 0. Samejima (1969),
-    Psychometrika Monograph 17, doi:10.1007/BF03372160; Masters (1982), Psychometrika 47, 149-174,
-    doi:10.1007/BF02296272; Muraki (1992), Applied Psychological Measurement 16, 159-176; Bock
-    (1972), Psychometrika 37, 29-51, doi:10.1007/BF02291411; marginal maximum likelihood by EM after
-    Bock and Aitkin (1981), Psychometrika 46, 443-459, doi:10.1007/BF02293801; standard errors from
-    the observed information after Louis (1982), Journal of the Royal Statistical Society B 44,
-    226-233, and the delta method; scores after Bock and Mislevy (1982), Applied Psychological
-    Measurement 6, 431-444. Checked against R ltm 1.2.0 (log-likelihood to 1e-5, parameters to 1e-4)
-    and, all models, mirt 1.2.0 for Python; against numerical derivatives of the likelihood, and on
-    answers simulated from known parameters.
+    In the nominal model slope and intercept of the lowest option are 0. Checked
+    against R ltm 1.2.0 (log-likelihood to 1e-5, parameters to 1e-4) and, all models, mirt 1.2.0 for
+    Python; against numerical derivatives of the likelihood, and on simulated answers.
 
     Examples
     --------
@@ -257,51 +264,72 @@ def item_response(
     matrix = np.asarray(answers, dtype=np.float64)
     usable = usable_items(matrix, names, missing="available")
     if usable.n_items < _LEAST_ITEMS:
-        raise NotEnoughData(
-            f"Only {usable.n_items} of {len(names)} items have answers that differ; an item "
-            "response model needs three, or their slopes are not determined.",
-            "Choose a scale with more items, or collect more administrations.",
-        )
-    options = None if offered is None else [offered[column] for column in usable.columns]
-    numbered = ordered_items(usable.scores, usable.names, options)
+        raise _too_few_items(usable.n_items, len(names))
+    numbered = _numbered(usable, offered)
     grid = trait_grid(n_points)
     codes = np.column_stack([item.codes for item in numbered])
     maximum = Search(codes, MODELS[model], grid).maximum(max_iterations=max_iterations)
     items = _response_items(maximum, model, usable.names, numbered)
     posterior = maximum.now.posterior
-    mean = posterior @ grid.points
-    spread = np.sqrt(np.maximum(posterior @ grid.points**2 - mean**2, 0.0))
-    n_parameters, log_likelihood = maximum.n_parameters, maximum.now.log_likelihood
+    mean, spread = _trait_moments(posterior, grid)
     has_answers = np.asarray(np.isfinite(matrix[:, list(usable.columns)]).any(axis=1))
-    doubts = (
-        *_estimate_notes(maximum, items, usable.n, n_parameters),
-        *_keying_notes(items, codes, posterior, grid),
-        *_grid_notes(spread, grid),
-    )
+    doubts = _doubts(maximum, items, usable.n, codes, spread, grid)
+    left_out = (*usable.problems, *never_chosen_note(usable.names, numbered))
     return ItemResponseFit(
         model=model,
         items=items,
         converged=maximum.covariance is not None,
         n_iterations=maximum.n_iterations,
         largest_gradient=maximum.largest_gradient,
-        log_likelihood=log_likelihood,
-        n_parameters=n_parameters,
-        aic=2 * n_parameters - 2 * log_likelihood,
-        bic=n_parameters * math.log(usable.n) - 2 * log_likelihood,
+        log_likelihood=maximum.now.log_likelihood,
+        n_parameters=maximum.n_parameters,
         n_rows=usable.n,
         scores=_for_rows_given(mean, has_answers),
         scores_se=_for_rows_given(spread, has_answers),
-        problems=(
-            *usable.problems,
-            *never_chosen_note(usable.names, numbered),
-            *_model_notes(items),
-            *doubts,
-        ),
+        problems=(*left_out, *_model_notes(items), *doubts),
         doubts=doubts,
         codes=codes,
         has_answers=has_answers,
         posterior=posterior,
         grid=grid,
+    )
+
+
+def _numbered(
+    usable: UsableItems, offered: Sequence[Offered] | None
+) -> tuple[NumberedAnswers, ...]:
+    """The answers to the items as numbers of their options."""
+    options = None if offered is None else [offered[column] for column in usable.columns]
+    return ordered_items(usable.scores, usable.names, options)
+
+
+def _trait_moments(posterior: Floats, grid: TraitGrid) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of the trait of each row."""
+    mean = posterior @ grid.points
+    return mean, np.sqrt(np.maximum(posterior @ grid.points**2 - mean**2, 0.0))
+
+
+def _doubts(
+    maximum: Maximum,
+    items: tuple[ResponseItem, ...],
+    n_rows: int,
+    codes: Integers,
+    spread: Floats,
+    grid: TraitGrid,
+) -> tuple[str, ...]:
+    """What makes estimates doubtful: the search, items keyed wrongly, the grid of the trait."""
+    return (
+        *_estimate_notes(maximum, items, n_rows, maximum.n_parameters),
+        *_keying_notes(items, codes, maximum.now.posterior, grid),
+        *_grid_notes(spread, grid),
+    )
+
+
+def _too_few_items(n_items: int, n_given: int) -> NotEnoughData:
+    return NotEnoughData(
+        f"Only {n_items} of {n_given} items have answers that differ; an item response model needs "
+        "three, or their slopes are not determined.",
+        "Choose a scale with more items, or collect more administrations.",
     )
 
 

@@ -122,14 +122,7 @@ def bradley_terry(
     ([0.5493, -0.5493], [0.75, 0.25])
     """
     check_level(level)
-    first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
-    wins, n = np.asarray(wins, dtype=np.float64), np.asarray(n, dtype=np.float64)
-    if (first == second).any():
-        raise ValueError("an entity is compared with itself")
-    if (wins < 0).any() or (wins > n).any():
-        raise ValueError("more wins than answers, or fewer than none")
-    used = n > 0
-    first, second, wins, n = first[used], second[used], wins[used], n[used]
+    first, second, wins, n = _used_cells(first, second, wins, n)
     present = np.unique(np.concatenate([first, second]))
     problem = _why_no_maximum(first, second, wins, n, names, present)
     if problem:
@@ -173,6 +166,20 @@ def bradley_terry(
         level=level,
         problems=problems,
     )
+
+
+def _used_cells(
+    first: Integers, second: Integers, wins: Floats, n: Floats
+) -> tuple[Integers, Integers, Floats, Floats]:
+    """The cells with answers."""
+    first, second = np.asarray(first, dtype=np.int64), np.asarray(second, dtype=np.int64)
+    wins, n = np.asarray(wins, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    if (first == second).any():
+        raise ValueError("an entity is compared with itself")
+    if (wins < 0).any() or (wins > n).any():
+        raise ValueError("more wins than answers, or fewer than none")
+    used = n > 0
+    return first[used], second[used], wins[used], n[used]
 
 
 def resampled_strengths(

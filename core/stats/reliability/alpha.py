@@ -362,7 +362,6 @@ def cronbach_alpha(
     missing = rule_of_rows(rows, missing)
     if bootstrap and missing == "pairwise":
         raise ValueError("rows with gaps are not resampled")
-    used = ROWS_USED[missing]
     interval = "Feldt" if missing == "listwise" else "delta method"
     interval = "bootstrap of ln(1 - alpha)" if bootstrap and missing == "listwise" else interval
     result = Estimate(
@@ -370,7 +369,7 @@ def cronbach_alpha(
         level=level,
         n=rows.n,
         n_left_out=rows.n_left_out,
-        method=f"Cronbach's alpha, {used}, {level * 100:g}% interval ({interval})",
+        method=f"Cronbach's alpha, {ROWS_USED[missing]}, {level * 100:g}% interval ({interval})",
         problems=rows.problems,
     )
     reason = too_few_reason(rows)
@@ -390,11 +389,22 @@ def cronbach_alpha(
         problems=rows.problems + negative + cautions,
         against=items_against(rows.names, rest, rows.n, level),
     )
+    return _with_interval(result, rows, table, missing, bootstrap)
+
+
+def _with_interval(
+    result: Estimate,
+    rows: UsableItems,
+    table: Covariances,
+    missing: ItemRule,
+    bootstrap: Bootstrap | None,
+) -> Estimate:
+    """Alpha with the interval of its rule for missing answers."""
     whole = [np.arange(rows.n_items)]
     if missing == "fiml" and table.incomplete:
         return _delta_interval(result, table, _alpha_slope(table.incomplete, whole))
     if missing == "fiml":
-        method = result.method.replace(used, ROWS_USED["pairwise"])
+        method = result.method.replace(ROWS_USED[missing], ROWS_USED["pairwise"])
         why = Note(f"Covariances of all pairs of answers: {table.problem}", kind="interval")
         result = replace(result, method=method, problems=(*result.problems, why))
         return _pairwise_interval(result, rows.scores)
@@ -402,7 +412,7 @@ def cronbach_alpha(
         return _pairwise_interval(result, rows.scores)
     if bootstrap:
         return _resampled_interval(result, rows, whole, bootstrap)
-    low, high = feldt_interval(value, rows.n, rows.n_items, level)
+    low, high = feldt_interval(result.value, rows.n, rows.n_items, result.level)
     return replace(result, low=low, high=high)
 
 
@@ -572,14 +582,9 @@ def stratified_alpha(
     if len(strata) != np.shape(scores)[1]:
         raise ValueError(f"{len(strata)} strata for {np.shape(scores)[1]} items")
     bootstrap = bootstrap or Bootstrap()
-    stratum_of = [strata[item] for item in rows.columns]
     labels = tuple(dict.fromkeys(strata))
-    groups = [
-        np.array(
-            [item for item, stratum in enumerate(stratum_of) if stratum == label], dtype=np.int64
-        )
-        for label in labels
-    ]
+    member = np.array([labels.index(strata[item]) for item in rows.columns], dtype=np.int64)
+    groups = [np.flatnonzero(member == number) for number in range(len(labels))]
     problems = _strata_problems(rows, labels, groups)
     result = Estimate(
         math.nan,
@@ -595,23 +600,14 @@ def stratified_alpha(
         undefined = tuple(math.nan for _ in labels)
         return StratifiedAlpha(result, labels, undefined, undefined, math.nan)
     whole, parts = _strata_covariances(rows, groups, missing)
-    if sum(len(group) > 0 for group in groups) == 1:  # nothing is stratified
-        value = whole.alpha()
-    elif missing == "listwise":
-        value = float(_alpha_coefficients(ResampledMoments.of(rows.scores), groups)[0])
-    else:
-        errors = (
-            part.rows.sum() / part.unit * (1 - part.alpha()) for part in parts if part.n_items
-        )
-        value = 1 - float(sum(errors)) / float(whole.rows.sum())
+    value = _stratified_value(rows, groups, whole, parts, missing)
     if math.isfinite(value):
         negative = (_NEGATIVE,) if value < 0 else ()
         rest = _rest_in_subscale(rows.n_items, groups, parts)
-        cautions = negative_rest_notes(rows.names, rest)
         result = replace(
             result,
             value=value,
-            problems=problems + negative + cautions,
+            problems=problems + negative + negative_rest_notes(rows.names, rest),
             against=items_against(rows.names, rest, rows.n, level),
         )
         if missing == "listwise":
@@ -628,6 +624,21 @@ def stratified_alpha(
         variances=tuple(float(part.rows.sum() / part.unit) for part in parts),
         total_variance=float(whole.rows.sum() / whole.unit),
     )
+
+
+def _stratified_value(
+    rows: UsableItems,
+    groups: Sequence[Integers],
+    whole: Covariances,
+    parts: Sequence[Covariances],
+    missing: ItemRule,
+) -> float:
+    if sum(len(group) > 0 for group in groups) == 1:  # nothing is stratified
+        return whole.alpha()
+    if missing == "listwise":
+        return float(_alpha_coefficients(ResampledMoments.of(rows.scores), groups)[0])
+    errors = (part.rows.sum() / part.unit * (1 - part.alpha()) for part in parts if part.n_items)
+    return 1 - float(sum(errors)) / float(whole.rows.sum())
 
 
 def _strata_covariances(
@@ -763,18 +774,8 @@ def split_half(
     if not reason:
         incomplete, reason = incomplete_rows(rows)
     if reason:
-        return SplitHalf(
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            math.nan,
-            0,
-            False,
-            rows.n,
-            rows.n_left_out,
-            with_undefined_reason(rows, reason),
-        )
+        why, n = with_undefined_reason(rows, reason), (rows.n, rows.n_left_out)
+        return SplitHalf(*(math.nan,) * 5, 0, False, *n, why)
     k, problems = rows.n_items, list(rows.problems)
     covariance = incomplete.matrix if incomplete else np.cov(rows.scores, rowvar=False)
     by_position = (np.arange(k) % 2 == 0).astype(np.float64)[None, :]

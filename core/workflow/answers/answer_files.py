@@ -25,6 +25,8 @@ from core.files.parts import AnswerParts, Source, answer_parts
 
 USABLE = tuple(status.value for status in Status if status.usable)
 SHOWN_ROWS = 10
+CHECKED = "rows checked"
+"""What progress counts while a file is read; what is saved is counted after it."""
 _CELL = (
     "study",
     "instrument",
@@ -165,7 +167,7 @@ def contents(file: AnswerFile) -> FileContents:
     first_rows: pd.DataFrame | None = None
     n_rows = 0
     for frame in file.frames(check=True):
-        progress.step(n_rows, max(file.parts.n_rows, n_rows), "rows checked")
+        progress.step(n_rows, max(file.parts.n_rows, n_rows), CHECKED)
         cells.append(_cells(frame))
         contexts.append(frame[["study", "instrument", "context"]].drop_duplicates())
         facts.append(people.facts_of(frame))

@@ -124,13 +124,24 @@ def status_shares(table: pd.DataFrame, by: Sequence[str]) -> pd.DataFrame:
     for name in table.columns.drop([*by, "planned"]):
         shown[name] = table[name]
         if name not in ("n", waiting):
-            shown[f"{name}, %"] = (100 * table[name] / asked).where(asked > 0)
+            shown[share_column(name)] = (100 * table[name] / asked).where(asked > 0)
     return shown
+
+
+def share_column(name: str) -> str:
+    """The column of percentages of the trials that another column counts."""
+    return f"{name}, %"
+
+
+SHARES: Mapping[str, str] = {
+    share_column(name): name for name in (*STATUS_WORDS.values(), "missing")
+}
+"""Columns of percentages -> the columns that count their trials."""
 
 
 def statuses_of(column: str) -> tuple[str, ...]:
     """The statuses that a column of a status table counts; empty where it counts all trials."""
-    word = column.removesuffix(", %")
+    word = SHARES.get(column, column)
     usable = tuple(str(status) for status in Status if status.usable)
     groups = {
         "n": usable,
@@ -161,6 +172,13 @@ def levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
 def all_levels(workspace: Workspace, study: str) -> dict[str, list[Any]]:
     """What each factor of a study takes, also where it takes one value; items and options too."""
     return store.levels(workspace.database, studies.get(workspace.database, study).study_id)
+
+
+def asked_items(workspace: Workspace, study: str) -> tuple[str, ...]:
+    """The codes of the items that a study asks, in the order of the bank."""
+    return store.asked_items(
+        workspace.database, studies.frozen_study(workspace.database, study).study_id
+    )
 
 
 def reading_levels(workspace: Workspace, study: str) -> dict[str, list[str]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +12,7 @@ import pandas as pd
 
 from core.domain.study import USUAL_CALLS
 from core.domain.values import json_value
-from core.errors import FileError
+from core.errors import FileError, NotEnoughData
 from core.export import frame_csv
 from core.files import answers
 from core.files.banks import writing
@@ -21,7 +21,8 @@ from core.files.writing import csv_bytes, write_files
 from core.store import answers as store
 from core.store import banks as bank_store
 from core.store import people, runs, studies
-from core.workflow.answers.browsing import overview, status_shares
+from core.workflow.answers import wide
+from core.workflow.answers.browsing import SHARES, overview, status_shares
 from core.workflow.designs.studies import design_yaml, plan_csv
 from core.workflow.runs.control import calls_csv
 from core.workflow.workspace import Workspace
@@ -99,13 +100,24 @@ def prompts_csv(workspace: Workspace, study: str) -> bytes:
 def counts_csv(workspace: Workspace, study: str) -> bytes:
     """By respondent: trials planned, asked and replied, usable answers, and each status."""
     shown = status_shares(overview(workspace, study), ["respondent"])
-    named = [name for name in shown if not str(name).endswith(", %")]
+    named = [name for name in shown if name not in SHARES]
     frame = shown[named].drop(columns="missing").rename(columns={"n": "usable"})
     return frame_csv(frame)
 
 
-def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Path, ...]:
-    """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256."""
+def export_study(
+    workspace: Workspace, study: str, directory: Path, wide_format: wide.WideFormat | None = None
+) -> tuple[Path, ...]:
+    """All files of a study (answers, counts, bank, plan, calls, design) with their SHA-256.
+
+    In a `wide_format`, also the tables with a row for each administration: scores where answers
+    have points, and answers.
+
+    Raises
+    ------
+    NotEnoughData
+        Neither of the wide tables can be made.
+    """
     record = studies.get(workspace.database, study)
     contents = {
         "answers.csv": export_tidy(workspace, study),
@@ -118,6 +130,13 @@ def export_study(workspace: Workspace, study: str, directory: Path) -> tuple[Pat
         contents["prompts.csv"] = prompts_csv(workspace, study)
         contents["design.yaml"] = design_yaml(record.design).encode()
     contents |= histories(workspace, study)
+    if wide_format:
+        with suppress(NotEnoughData):
+            body = wide.export_wide(workspace, study, "scores", wide_format)
+            contents[f"wide_scores.{wide_format}"] = body
+        with suppress(NotEnoughData) if f"wide_scores.{wide_format}" in contents else nullcontext():
+            body = wide.export_wide(workspace, study, "answers", wide_format)
+            contents[f"wide_answers.{wide_format}"] = body
     sums = [f"{hashlib.sha256(data).hexdigest()}  {name}" for name, data in contents.items()]
     contents["SHA256SUMS"] = ("\n".join(sums) + "\n").encode()
     new = not directory.exists()

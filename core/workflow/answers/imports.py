@@ -282,7 +282,7 @@ def _new_studies(
     """Everything a file would make, checked as a whole before anything of it is kept."""
     groups = _groups(file, found, choices.study.strip())
     per_study = Counter(str(one) for (one, _), _ in groups)
-    known = {record.code: record for record in studies.studies(workspace.database)}
+    known = {record.code: record for record in studies.studies(workspace.database, put_away=True)}
     unfinished = {event.study: event for event in unfinished_imports(workspace)}
     coming: list[_NewStudy] = []
     made: dict[str, Instrument] = {}  # by this file: banks of studies that stand further up
@@ -291,6 +291,8 @@ def _new_studies(
         on_file, event = known.get(code), unfinished.get(code)
         if on_file is not None:
             _refuse_addition(workspace, on_file, event, file.parts.sha256, add=choices.add)
+        elif studies.is_there(workspace.database, code):  # another study is shown under this name
+            _refuse_existing(code, can_add=False)
         if code in {new.code for new in coming}:
             _refuse_existing(code, can_add=False)
         if on_file is not None:
@@ -503,6 +505,11 @@ def _refuse_addition(
 ) -> None:
     """Raise FileError where the answers of the file cannot come to a study that is there."""
     continues = event is not None and event.sha256 == sha256
+    if study.place != "listed":
+        raise FileError(
+            f"There is a study '{study.code}' already, which was {study.place}.",
+            "Bring it back on Home, or give these answers another name.",
+        )
     if not (add or continues) or study.kind != "imported":
         _refuse_existing(study.code, can_add=study.kind == "imported")
     _refuse_between(event, sha256)

@@ -723,7 +723,7 @@ def _source_id(workspace: Workspace, record: StudyRecord) -> int | None:
 def source_study(workspace: Workspace, record: StudyRecord) -> str:
     """The study whose replies a study puts to a judge; empty for any other study."""
     wanted = _source_id(workspace, record)
-    known = study_store.studies(workspace.database) if wanted is not None else ()
+    known = study_store.studies(workspace.database, put_away=True) if wanted is not None else ()
     return next((study.code for study in known if study.study_id == wanted), "")
 
 

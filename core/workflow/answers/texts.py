@@ -17,7 +17,7 @@ from core.domain.factors import CONTEXT_SET, DERIVED, ORIGIN, REWRITING, is_of_c
 from core.domain.frames import ITEM_SCORES, RATINGS
 from core.domain.instrument import FREE_TEXT, Instrument, Item, Rating, ResponseFormat, Wording
 from core.domain.study import FACTORS, ReasoningMarks, Status
-from core.errors import BankError, NotEnoughData
+from core.errors import BankError, NotEnoughData, WrongOption
 from core.files.banks.reading import ImportedBank
 from core.stats.correlation import correlation
 from core.stats.distributions import moments
@@ -150,7 +150,7 @@ def word_scores(
         A list or a group of texts is unknown.
     """
     record = studies.get(workspace.database, study)
-    chosen = measure.bank or _latest_lists(workspace)
+    chosen = measure.bank or latest_lists(workspace)
     lists = word_lists_of(editing.load(workspace, chosen).instrument) if chosen else {}
     written = store.texts(workspace.database, record.study_id)
     bank = bank_store.instrument(workspace.database, record.instrument_id)
@@ -180,7 +180,7 @@ def word_scores(
     return _score_rows(cases, scores, f"{kind} ({chosen})" if chosen else kind)
 
 
-def _latest_lists(workspace: Workspace) -> str:
+def latest_lists(workspace: Workspace) -> str:
     """The bank of words that was last saved and has lists, which are its subscales; or none."""
     banks = [bank for bank in editing.summaries(workspace) if bank.kind == "words"]
     for bank in sorted(banks, key=lambda bank: bank.saved_at, reverse=True):
@@ -206,7 +206,7 @@ def _odds_ratios(
     levels = list(dict.fromkeys(level for _, level in pairs))
     unknown = [name for name, _ in pairs if name not in lists]
     if unknown:
-        raise NotEnoughData(
+        raise WrongOption(
             f"There is no list '{unknown[0]}'.", f"The lists are: {', '.join(lists)}."
         )
     found = {name: sorted(set(tags[name].dropna())) for name in tags if name != "item"}
@@ -216,7 +216,7 @@ def _odds_ratios(
         levels += others
     if len(having) != 1 or len(levels) != 2:
         named = "; ".join(f"{name} ({name_list(own)})" for name, own in found.items()) or "none"
-        raise NotEnoughData(
+        raise WrongOption(
             f"The lists are not stereotypes of two groups of these texts: {name_list(levels)}.",
             f"Give each list a level of one descriptor of the prompts: {named}.",
         )

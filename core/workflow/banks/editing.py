@@ -305,7 +305,6 @@ def set_direction(bank: Instrument, code: str, form: str, direction: int | None)
 
 # What is missing or unreviewed in a bank, counted by language and form, and problems in groups.
 
-_QUOTED = re.compile(r"'[^']*'")
 _PROBLEM_TITLES: Mapping[ProblemKind, str] = {
     "no text": "Items without a text in a language",
     "no placeholder": "Texts without a placeholder that the item has elsewhere",
@@ -371,12 +370,11 @@ def rows_with_problems(
 ) -> tuple[int, ...]:
     """Places (from 0) of items with a missing or unreviewed text in `columns`, or a problem."""
     shown = _languages_and_forms(columns)
-    named = {problem.where for problem in problems}
+    named = {problem.item for problem in problems}
     return tuple(
         place
         for place, item in enumerate(bank.items)
-        if f"Item {' '.join(item.code.split())}" in named
-        or f"Item {item.code}" in named
+        if item.code in named
         or not item.code.strip()
         or any(not _has_text(item, language, form) for language, form in shown)
         or any(w.drafted_by and (w.language, w.form) in shown for w in item.wordings)
@@ -387,8 +385,9 @@ def group_problems(problems: Iterable[Problem]) -> tuple[ProblemGroup, ...]:
     """Problems by kind, those that stop a study first."""
     groups: dict[tuple[bool, str], dict[str, None]] = {}
     for problem in problems:
-        place = problem.where.removeprefix("Item ")
-        groups.setdefault((not problem.blocks, _problem_title(problem)), {})[place] = None
+        title = _PROBLEM_TITLES.get(problem.kind) or f"{problem.what[:1].upper()}{problem.what[1:]}"
+        place = " ".join(problem.item.split()) or problem.where
+        groups.setdefault((not problem.blocks, title), {})[place] = None
     ordered = sorted(groups.items(), key=lambda group: group[0][0])
     return tuple(
         ProblemGroup(title, tuple(places), not harmless) for (harmless, title), places in ordered
@@ -444,11 +443,6 @@ def _languages_and_forms(columns: Iterable[GridTextColumn]) -> tuple[tuple[str, 
 
 def _has_text(item: Item, language: str, form: str) -> bool:
     return any(w.language == language and w.form == form and w.text.strip() for w in item.wordings)
-
-
-def _problem_title(problem: Problem) -> str:
-    what = problem.what
-    return _PROBLEM_TITLES.get(problem.kind) or _QUOTED.sub("…", what[:1].upper() + what[1:])
 
 
 # Question banks: edit with undo, publish versions, compare, import and export.

@@ -34,6 +34,7 @@ __all__ = [
     "SetSummary",
     "contexts_csv",
     "contexts_jsonl",
+    "derivation_words",
     "derive",
     "describe_contexts",
     "language_code",
@@ -42,7 +43,6 @@ __all__ = [
     "parse_personas",
     "read_contexts",
     "save",
-    "suggested_name",
     "summaries",
 ]
 
@@ -357,9 +357,9 @@ def derive(contexts: Sequence[Context], derivation: Derivation) -> tuple[Context
     return derived
 
 
-def suggested_name(name: str, derivation: Derivation) -> str:
-    """A name that says from which set a new one was made, and how."""
-    parts = [name]
+def derivation_words(derivation: Derivation) -> str:
+    """How a set was made from another."""
+    parts = []
     if derivation.language is not None:
         parts.append(derivation.language or "language not stated")
     if derivation.exchanges is not None:

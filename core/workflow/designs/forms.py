@@ -409,7 +409,8 @@ def _check_numbers(design: Design) -> None:
 
 def free_name(workspace: Workspace, wish: str) -> str:
     """`wish`, or with the next number behind it where a study of that name exists."""
-    taken = {study.code for study in studies.list_studies(workspace)}
+    every = studies.list_studies(workspace, put_away=True)
+    taken = {name for study in every for name in (study.code, study.title)}
     name, number = wish, 2
     while name in taken:
         name, number = f"{wish}_{number}", number + 1

@@ -63,9 +63,14 @@ def design_of_yaml(data: bytes | str, *, name: str = "the design") -> Design:
 # Designs: how large they are, what they will ask, and freezing them into plans.
 
 
-def list_studies(workspace: Workspace) -> tuple[StudyRecord, ...]:
-    """Every study, oldest first."""
-    return store.studies(workspace.database)
+def list_studies(workspace: Workspace, *, put_away: bool = False) -> tuple[StudyRecord, ...]:
+    """Every study, oldest first; those archived or deleted only with `put_away`."""
+    return store.studies(workspace.database, put_away=put_away)
+
+
+def names(workspace: Workspace) -> tuple[tuple[str, str], ...]:
+    """The code and the new name, if any, of each study that is not put away, oldest first."""
+    return store.names(workspace.database)
 
 
 def load(workspace: Workspace, code: str) -> StudyRecord:
@@ -91,8 +96,8 @@ def check(workspace: Workspace, design: Design) -> tuple[str, ...]:
     problems = checks.obstacles(_materials(workspace, design, bank))
     if not problems:
         problems = tuple(checks.contradictions(_planned(workspace, design, bank)))
-    if design.study.strip() in {study.code for study in list_studies(workspace)}:
-        return (f"There is a study called '{design.study.strip()}' already.", *problems)
+    if store.is_there(workspace.database, name := design.study.strip()):
+        return (f"There is a study called '{name}' already.", *problems)
     return problems
 
 
@@ -255,7 +260,9 @@ def plan_csv(workspace: Workspace, study: str) -> bytes:
 
 def load_materials(workspace: Workspace, study_id: int) -> StudyMaterials:
     """All that the words of a frozen study are made of."""
-    record = next(s for s in store.studies(workspace.database) if s.study_id == study_id)
+    record = next(
+        s for s in store.studies(workspace.database, put_away=True) if s.study_id == study_id
+    )
     return StudyMaterials(
         record.design,
         bank_store.instrument(workspace.database, record.instrument_id),
@@ -363,7 +370,9 @@ def plan_stated_phase(workspace: Workspace, study_id: int) -> bool:
 
     False where there is none to plan (yet).
     """
-    record = next(s for s in store.studies(workspace.database) if s.study_id == study_id)
+    record = next(
+        s for s in store.studies(workspace.database, put_away=True) if s.study_id == study_id
+    )
     phases = plans.phase_state(workspace.database, study_id)
     if not record.design.second_phase or phases.opposing or phases.unanswered:
         return False

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from core.domain.instrument import Instrument, ResponseFormat
+from core.domain.instrument import Instrument
 from core.domain.members import Role
 from core.domain.results import AnalysisResult, ResultTable, TextFile
-from core.domain.study import SETTINGS, Certainty, Layer, Status
+from core.domain.study import Certainty, Layer, Status
 from core.domain.templates import TEMPLATE
 from core.domain.values import slug
 from core.errors import NotEnoughData
@@ -25,7 +24,7 @@ from core.export import frame_csv, result_json, table_csv
 from core.files import packages
 from core.files.contexts import contexts_jsonl
 from core.files.packages import FieldType, PackageFacts, PackageField, PackageFile
-from core.files.spss import SpssVariable, write_sav
+from core.files.spss import write_sav
 from core.files.templates import templates_yaml
 from core.progress import step
 from core.store import answers as answer_store
@@ -33,7 +32,7 @@ from core.store import packages as package_store
 from core.store import studies
 from core.store.studies import FrozenStudy
 from core.workflow import background
-from core.workflow.answers import exports
+from core.workflow.answers import exports, wide
 from core.workflow.answers.browsing import STATUS_WORDS
 from core.workflow.background import Computation
 from core.workflow.designs.studies import design_yaml, frozen_bank, plan_csv
@@ -48,23 +47,6 @@ from core.workflow.workspace import Workspace
 
 PROPOSED = ("item_statistics", "internal_consistency", "cfa", "unexpected_outputs")
 """Analyses whose results go into a package unless the user chooses others."""
-_CONDITIONS = (
-    "model",
-    "language",
-    "entity",
-    "entity_b",
-    "context",
-    "form",
-    "format",
-    "template",
-    "label_order",
-    "phase",
-    "items_per_call",
-    "history",
-    *SETTINGS,
-    "repetition",
-)
-"""What an administration is known by."""
 _TITLES: Mapping[str, str] = {
     "study": "The study",
     "instrument": "Code of the bank",
@@ -156,13 +138,6 @@ _VALUES: Mapping[str, Mapping[str, str]] = {
     "certainty": {one.value: one.value for one in Certainty},
     "hedged": {"yes": "the reply also disclaims", "no": "it does not"},
 }
-_MISSING_CODES: Mapping[str, int] = {
-    status.value: -91 - place for place, status in enumerate(s for s in Status if not s.usable)
-}
-"""Values of the SPSS file where there is no answer, by status."""
-_MISSING_RANGE = (-99, -91)
-_MOST_VARIABLES = 2_000
-"""Items of the wide tables; a list of words may have more, and no use for such a table."""
 
 
 @dataclass(frozen=True)
@@ -328,7 +303,7 @@ def _data_files(
         prompts = exports.prompts_csv(workspace, record.code)
         yield _csv_file(record, "prompts", "Every prompt that was sent.", prompts, bank)
     frame = answer_store.tidy(workspace.database, record.study_id).to_pandas()
-    if 0 < frame["item"].nunique() <= _MOST_VARIABLES:
+    if 0 < frame["item"].nunique() <= wide.MOST_ITEMS:
         yield from _wide_files(record, bank, frame)
 
 
@@ -358,101 +333,31 @@ def _type(name: str) -> FieldType:
     return "number" if name in _NUMBERS else "boolean" if name == "cost_estimated" else "string"
 
 
-# Wide tables: a row for each administration, a column for each item.
-
-
 def _wide_files(
     record: FrozenStudy, bank: Instrument, frame: pd.DataFrame
 ) -> Iterator[PackageFile]:
     """Scores as CSV, with reversed items reversed, and answers as they were given for SPSS."""
-    asked = set(frame["item"])
-    items = [item for item in bank.items if item.code in asked]
-    codes = [item.code for item in items]
-    conditions = [name for name in _CONDITIONS if name not in codes]
-    if frame["score"].notna().any():
-        scores = _wide(frame, "score", conditions, codes)
-        texts = {item.code: item.text(bank.languages[0]) for item in items}
+    scores = wide.wide_table(bank, frame, "scores")
+    if scores is not None:
+        texts = {item.code: item.text(bank.languages[0]) for item in bank.items}
         yield PackageFile(
             packages.data_path(record.code, "scores"),
             "Scores, reversed items reversed; one administration a row.",
-            frame_csv(scores[[*conditions, *codes]]),
+            frame_csv(scores.frame),
             (
-                *(_field(name, bank) for name in conditions),
-                *(PackageField(c, "number", texts[c] or f"Score of the item {c}") for c in codes),
+                *(_field(name, bank) for name in scores.conditions),
+                *(
+                    PackageField(code, "number", texts[code] or f"Score of the item {code}")
+                    for code in scores.items
+                ),
             ),
         )
-    points = _points(bank)
-    values = [
-        points.get((form, answer), _MISSING_CODES.get(status))
-        for form, answer, status in zip(
-            frame["format"], frame["answer"], frame["status"], strict=True
-        )
-    ]
-    if any(value is not None and value > _MISSING_RANGE[1] for value in values):
-        given = frame.assign(value=np.array(values, dtype=float))
-        wide = _wide(given, "value", conditions, codes)
+    answers = wide.wide_table(bank, frame, "answers")
+    if answers is not None:
         yield PackageFile(
             "spss/answers.sav",
             "Answers as they were given, for SPSS; one administration a row.",
-            write_sav(wide[[*conditions, *codes]], _spss_variables(bank, frame), record.code),
-        )
-
-
-def _wide(
-    frame: pd.DataFrame, values: str, conditions: Sequence[str], codes: Sequence[str]
-) -> pd.DataFrame:
-    """A row for each administration in the order of asking; NaN where an item has no value."""
-    keyed = frame.set_index([*conditions, "item"])[values]
-    wide = keyed.unstack("item", sort=False).reindex(columns=list(codes))
-    return wide.reset_index().rename_axis(columns=None)
-
-
-def _points(bank: Instrument) -> dict[tuple[str, str], float]:
-    """What each option counts before reversing; its place where it has no points."""
-    return {
-        (known.code, option.code): _value(known, place)
-        for known in bank.formats
-        for place in range(len(known.options))
-        for option in (known.options[place],)
-    }
-
-
-def _value(known: ResponseFormat, place: int) -> float:
-    points = known.options[place].points
-    scored = any(option.points is not None for option in known.options)
-    if points is not None:
-        return float(points)
-    return float("nan") if scored else float(place + 1)
-
-
-def _spss_variables(bank: Instrument, frame: pd.DataFrame) -> Iterator[SpssVariable]:
-    """A variable for each item, with the labels of the options that it was asked with."""
-    language = bank.languages[0]
-    used = frame.groupby("item", sort=False)["format"].unique()
-    found = set(frame["status"])
-    missing = {
-        float(code): STATUS_WORDS[status]
-        for status, code in _MISSING_CODES.items()
-        if status in found
-    }
-    for item in bank.items:
-        if item.code not in used.index:
-            continue
-        labels: dict[float, list[str]] = {}
-        for code in used[item.code]:
-            known = bank.format(code)
-            for place, option in enumerate(known.options if known else ()):
-                value = _value(known, place) if known else float("nan")
-                if value == value:
-                    label = option.labels.get(language, option.code)
-                    labels.setdefault(value, []).append(label)
-        joined = {value: " / ".join(dict.fromkeys(words)) for value, words in labels.items()}
-        keyed = " (reverse-keyed)" if item.keyed == -1 else ""
-        yield SpssVariable(
-            item.code,
-            f"{item.text(language) or item.code}{keyed}",
-            {**joined, **missing},
-            _MISSING_RANGE if missing else None,
+            write_sav(answers.frame, answers.variables, record.code),
         )
 
 

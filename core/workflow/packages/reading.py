@@ -167,7 +167,7 @@ def _content(
     workspace: Workspace, name: str, data: bytes, report: Callable[[float], object] = lambda _: None
 ) -> _Content:
     package = read_package(name, data, report)
-    if any(record.code == package.study for record in studies.studies(workspace.database)):
+    if studies.is_there(workspace.database, package.study):
         raise DesignError(
             f"There is a study called '{package.study}' already.",
             "Import the package into another database (INKBLOT_DB); nothing was kept.",

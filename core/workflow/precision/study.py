@@ -567,6 +567,7 @@ def answers(result: AnalysisResult) -> tuple[GroupAnswer, ...]:
     half-width is undefined.
     """
     found = []
+    smallest = result.tables[1].frame.groupby("statistic")["number"].min()
     for name, own in result.tables[0].frame.groupby("statistic", sort=False):
         reach = own["needed_basis"].map({"out of reach": 2, "undefined": 1}).fillna(0)
         worst = own.assign(reach=reach).sort_values(["reach", "needed"], kind="stable").iloc[-1]
@@ -578,7 +579,8 @@ def answers(result: AnalysisResult) -> tuple[GroupAnswer, ...]:
         widest = (
             f", of {where}, which needs most" if len(own) > 1 else f", {where}" if where else ""
         )
-        found.append(GroupAnswer(f"{STATISTICS[str(name)].title}{widest}", _sentence(row), light))
+        sentence = _sentence(row, smallest[name])
+        found.append(GroupAnswer(f"{STATISTICS[str(name)].title}{widest}", sentence, light))
     return tuple(found)
 
 
@@ -588,7 +590,8 @@ VERDICT = (
 )
 
 
-def _sentence(row: Mapping[Hashable, Any]) -> str:
+def _sentence(row: Mapping[Hashable, Any], smallest: int) -> str:
+    """The precision of one row; `smallest` is the smallest number that was simulated."""
     planned, target = f"{row['planned']:,.0f} planned {row['varied']}", f"{row['target']:g}"
     if not math.isfinite(row["half_width"]):
         return f"Undefined at the {planned}. {row['remark']}".strip()
@@ -602,7 +605,7 @@ def _sentence(row: Mapping[Hashable, Any]) -> str:
     width = number_text(half_width, judged_decimals(half_width, [row["target"]], 3))
     parts = [f"{value}±{width} at the {planned}{share}."]
     if math.isfinite(row["needed"]):
-        most = "at most " if row["remark"].startswith("The smallest") else ""
+        most = "at most " if row["needed"] == smallest else ""
         parts.append(f"±{target} needs {most}{row['needed']:,.0f} {row['varied']}.")
     if math.isfinite(row["checked"]):
         ends = interval_text(row["checked_low"], row["checked_high"], percent_text)

@@ -169,7 +169,7 @@ def _refusal(name: str, n_levels: int) -> NotEnoughData:
     return NotEnoughData(
         f"Your answers are of {n_levels:,} {levels_word(name)}, which the printed table does not "
         "compare.",
-        f"Choose one of them by a filter (--where {name}=...).",
+        "Choose one of them by a filter.",
     )
 
 

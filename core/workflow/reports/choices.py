@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, get_args
 
-from core.analysis.kit.registry import Analysis, ComparedFactor, Requirement, Topic
+from core.analysis.kit.registry import Analysis, ComparedFactor, Topic
 from core.domain.factors import Filters
 from core.domain.frames import RATINGS, TEXTS
 from core.domain.study import FACTORS
 from core.errors import DesignError
 from core.workflow import saved_inputs
 from core.workflow.answers import browsing, texts
-from core.workflow.designs import studies
-from core.workflow.statistics import analyses, frames
+from core.workflow.statistics import analyses, fits, frames
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from core.workflow.workspace import Workspace
@@ -64,30 +63,16 @@ class Offer:
     usual: bool
 
 
-_FAULTS: Mapping[Requirement, str] = {
-    "scores": "The study has no answers with points on several items.",
-    "words": "The bank is no list of words.",
-    "entities": "The items are not about several entities.",
-    "pairs": "The answers compare no two entities.",
-    "formats": "All answers are in one format.",
-    "repetitions": "No item was asked in several repetitions.",
-    "languages": "All items were asked in one language.",
-    "forms": "Items have one wording, one order of options and one template.",
-    "phases": "There is no second phase.",
-    "domains": "The bank has no loadings of items on domains.",
-    "annotations": "The bank has no annotators.",
-    "norms": "No norms are typed in on the page Item statistics.",
-}
-
-
 _NOTHING_VARIES = "No factor varies whose levels it could compare."
 
 
 def offers(workspace: Workspace, study: str) -> tuple[Offer, ...]:
     """Every analysis with the reason why it does not fit the study, if there is one."""
-    has = _what_a_study_has(workspace, study)
+    has = fits.what_a_study_has(workspace, study)
     levels = browsing.levels(workspace, study)
     writes, rates = texts.has_texts(workspace, study), texts.has_ratings(workspace, study)
+    rows = len(levels.get("context", ())) or len(levels.get("repetition", ()))
+    has_enough_rows = rows > len(browsing.asked_items(workspace, study))
     listed = []
     for analysis in sorted(analyses.all_analyses(), key=_place):
         fault = ""
@@ -98,12 +83,13 @@ def offers(workspace: Workspace, study: str) -> tuple[Offer, ...]:
             fault = "The study has no answers that choose an option."
         elif writes or rates:
             fault = "" if _compares_levels(analysis, levels) else _NOTHING_VARIES
-        elif not _has(analysis, has, workspace, study):
-            fault = _FAULTS[analysis.requires] if analysis.requires else ""
+        elif lacking := fits.what_is_lacking(workspace, study, analysis, has):
+            fault = lacking
         elif not _compares_levels(analysis, levels):
             fault = _NOTHING_VARIES
-        # Lists of words that nobody has chosen say little of the texts.
+        # Lists of words that nobody has chosen say little of the texts, and few rows of factors.
         usual = analysis.in_reports and not ((writes or rates) and frames.scores_texts(analysis))
+        usual = usual and (analysis.topic != "factors" or has_enough_rows)
         listed.append(Offer(analysis, fault, not fault and usual))
     return tuple(listed)
 
@@ -111,14 +97,6 @@ def offers(workspace: Workspace, study: str) -> tuple[Offer, ...]:
 def _place(analysis: Analysis) -> tuple[int, bool]:
     """The order of topics, in each the analysis with the name of the topic first."""
     return get_args(Topic).index(analysis.topic), analysis.name != analysis.topic
-
-
-def _has(analysis: Analysis, has: Mapping[str, bool], workspace: Workspace, study: str) -> bool:
-    """Whether the study has what an analysis requires; norms are among its saved options."""
-    if analysis.requires == "norms":
-        saved = analyses.saved_options(workspace, study, analysis)
-        return any(saved[option.name] != option.initial for option in analysis.options)
-    return analysis.requires is None or has[analysis.requires]
 
 
 def _compares_levels(analysis: Analysis, levels: Mapping[str, Sequence[Any]]) -> bool:
@@ -130,28 +108,6 @@ def _compares_levels(analysis: Analysis, levels: Mapping[str, Sequence[Any]]) ->
         for name, values in levels.items()
         if name in FACTORS
     )
-
-
-def _what_a_study_has(workspace: Workspace, study: str) -> dict[str, bool]:
-    """Which requirements of analyses a study meets."""
-    bank = studies.frozen_bank(workspace, study)
-    every = browsing.all_levels(workspace, study)
-    asked = {name: [level for level in levels if level != ""] for name, levels in every.items()}
-    several = {name: len(levels) > 1 for name, levels in asked.items()}
-    points = any(o.points is not None for one in bank.formats for o in one.options)
-    return {
-        "scores": bank.kind == "items" and (points or not bank.formats) and several["item"],
-        "words": bank.kind == "words",
-        "entities": bool(asked["entity"]) and not asked["entity_b"],
-        "pairs": bool(asked["entity_b"]),
-        "formats": several["format"],
-        "repetitions": several["repetition"],
-        "languages": several["language"],
-        "forms": several["form"] or several["label_order"] or several["template"],
-        "phases": several["phase"],
-        "domains": any(item.loadings for item in bank.items),
-        "annotations": any(item.annotations for item in bank.items),
-    }
 
 
 def saved(workspace: Workspace, study: str) -> ReportChoices:

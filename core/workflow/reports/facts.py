@@ -84,8 +84,8 @@ class StudyFacts:
 
     @cached_property
     def asked_items(self) -> tuple[str, ...]:
-        """The codes of the items that the study asked."""
-        return tuple(map(str, self.levels.get("item", ())))
+        """The codes of the items that the study asks, which may be some of its bank."""
+        return browsing.asked_items(self.workspace, self.record.code)
 
     @cached_property
     def statuses(self) -> pd.DataFrame:

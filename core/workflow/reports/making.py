@@ -40,9 +40,10 @@ from core.files.paper_tables import PaperCell, PaperTable, printable
 from core.workflow import background
 from core.workflow.background import Computation
 from core.workflow.reports import facts as study_facts
-from core.workflow.reports import methods
+from core.workflow.reports import first_page, methods
 from core.workflow.reports.choices import ReportRequest
 from core.workflow.reports.facts import StudyFacts
+from core.workflow.reports.outcomes import AnalysisOutcome, results_of
 from core.workflow.statistics import analyses, computing, papers
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.workspace import Workspace
@@ -59,13 +60,14 @@ FILES: Mapping[str, str] = {
 
 WIDE_TABLES = "Wide tables, at the end:"
 """The label before the titles of tables that print has at its end."""
+ON_FIRST_PAGE = "On the first page:"
+"""The label before the number of a figure that print has on its first page."""
 LAST_HEADING = "Wide tables"
 """Over these tables, where there are any."""
 _WAIT_S = 0.1
 _MOST_SENTENCES = 12
 """Groups whose answer to a question stands in the text; the tables have all."""
 _MOST_NOTES = 30
-_ONLY_SOME = re.compile(r"\bOnly the (?:first \d[^.]*|mean of formats) (?:is|are) drawn\.")
 _TALLEST = 1.3
 """Height of a picture by its width, above which its panels stand in several."""
 _MOST_COLUMNS = 14
@@ -88,20 +90,6 @@ class Report:
     n_figures: int
     document: Document
     outcomes: tuple[AnalysisOutcome, ...]
-
-
-@dataclass(frozen=True)
-class AnalysisOutcome:
-    """What came of an analysis: a result, or the reason why there is none."""
-
-    request: AnalysisRequest
-    result: AnalysisResult | None
-    fault: str = ""
-
-    @property
-    def analysis(self) -> Analysis:
-        """The analysis."""
-        return analyses.by_name(self.request.analysis)
 
 
 @dataclass
@@ -169,6 +157,7 @@ def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = T
             f"The study '{request.study}' has no answers yet.", "Collect answers first."
         )
     numbers = _Numbers()
+    key_results = next(numbers.tables) if request.analyses else None
     design = _design(facts, numbers, request)
     outcomes: list[AnalysisOutcome] = []
     results: list[Block | _ChartInWork] = []
@@ -180,10 +169,18 @@ def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = T
                 results += _results(
                     outcome, outcome.result, request, numbers, draw if with_figures else None
                 )
-        drawn = _with_figures(results, numbers)
-    blocks = [*design, *_methods(facts, outcomes, request), Heading("Results"), *drawn]
+        leading, drawn = _with_figures(results, numbers)
+    blocks = [
+        *first_page.opening(facts, outcomes, key_results),
+        *leading,
+        *first_page.closing(facts, outcomes, request.where),
+        *design,
+        *_methods(facts, outcomes, request),
+        Heading("Results", folds=True),
+        *drawn,
+    ]
     left_out = _left_out(facts, outcomes, numbers, request)
-    blocks += [Heading("What was left out"), Bullets(left_out)]
+    blocks += [Heading("What was left out", folds=True), Bullets(left_out)]
     blocks += [*_end(facts, outcomes), *_wide_tables(numbers)]
     document = Document(
         printable(request.title),
@@ -194,7 +191,7 @@ def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = T
     )
     files = {ending: form.write(document) for ending, form in DOCUMENT_FORMATS.items()}
     paragraph = methods.methods_paragraph(
-        workspace, request.study, _results_of(outcomes), request.where
+        workspace, request.study, results_of(outcomes), request.where
     )
     return Report(
         request,
@@ -205,11 +202,6 @@ def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = T
         document,
         tuple(outcomes),
     )
-
-
-def _results_of(outcomes: Sequence[AnalysisOutcome]) -> dict[str, AnalysisResult]:
-    """The results there are, by the name of the analysis."""
-    return {one.analysis.name: one.result for one in outcomes if one.result is not None}
 
 
 def _outcome(
@@ -243,7 +235,7 @@ def _outcome(
 def _design(facts: StudyFacts, numbers: _Numbers, request: ReportRequest) -> list[Block]:
     """What was asked, of whom, how, when, and how replies were read."""
     blocks: list[Block] = [
-        Heading("Design"),
+        Heading("Design", folds=True),
         *(Paragraph(text) for text in study_facts.honesty_sentences(facts)),
         Heading("Items and answers", 2),
         Paragraph(" ".join(study_facts.bank_sentences(facts))),
@@ -375,10 +367,10 @@ def _methods(
     facts: StudyFacts, outcomes: Sequence[AnalysisOutcome], request: ReportRequest
 ) -> list[Block]:
     """The method of each analysis with its sources, the filters and the software."""
-    results = _results_of(outcomes)
+    results = results_of(outcomes)
     filters = study_facts.filter_sentences(request.where)
     return [
-        Heading("Methods"),
+        Heading("Methods", folds=True),
         Paragraph(" ".join([methods.software_sentence(facts), *filters])),
         *(
             Paragraph(method, f"{title}.")
@@ -400,7 +392,7 @@ def _results(
     """One analysis: its answer, tables, figures and notes."""
     analysis = outcome.analysis
     blocks: list[Block | _ChartInWork] = [
-        Heading(analysis.title, 2),
+        Heading(analysis.title, 2, folds=True),
         Paragraph(analysis.question, "Question."),
         *_answers(analysis, result),
     ]
@@ -538,22 +530,41 @@ def _drawing() -> Iterator[_Draw]:
             thread.shutdown(wait=False, cancel_futures=True)
 
 
-def _with_figures(blocks: Sequence[Block | _ChartInWork], numbers: _Numbers) -> list[Block]:
-    """The blocks with the pictures of their charts, as soon as all are drawn."""
+def _with_figures(
+    blocks: Sequence[Block | _ChartInWork], numbers: _Numbers
+) -> tuple[list[Block], list[Block]]:
+    """The figures of the first page, and the blocks with all others, as soon as all are drawn."""
     charts = [block for block in blocks if isinstance(block, _ChartInWork)]
     for place, chart in enumerate(charts):
         while not wait([chart.pictures], _WAIT_S).done:
             progress.step(place, len(charts), "Figures")
+    small = [chart for chart in charts if _is_one_picture(chart)]
+    first = [small[place] for place in first_page.leading([chart.analysis for chart in small])]
+    figures = {id(chart): [*_figures(chart, numbers)] for chart in first}
     whole: list[Block] = []
     for block in blocks:
-        whole += _figures(block, numbers) if isinstance(block, _ChartInWork) else [block]
-    return whole
+        if not isinstance(block, _ChartInWork):
+            whole.append(block)
+        elif id(block) in figures:
+            names = ", ".join(figure.name for figure in figures[id(block)])
+            whole.append(Paragraph(f"{names}.", ON_FIRST_PAGE))
+        else:
+            whole += _figures(block, numbers)
+    return [figure for of_chart in figures.values() for figure in of_chart], whole
+
+
+def _is_one_picture(chart: _ChartInWork) -> bool:
+    """Whether a chart was drawn as a single figure."""
+    try:
+        return [bool(one.png) for one in chart.pictures.result()] == [True]
+    except DrawingFault:
+        return False
 
 
 def _undrawn(chart: Chart) -> str:
     """What a chart leaves out, as its caption says it; empty where it shows all."""
-    sentences = _ONLY_SOME.findall(chart.alt)
-    return f". {' '.join(sentences)} The table of the result has all." if sentences else ""
+    left_out = chart.left_out.strip()
+    return f". {left_out} The table of the result has all." if left_out else ""
 
 
 def _figures(drawn: _ChartInWork, numbers: _Numbers) -> Iterator[Figure]:
@@ -617,11 +628,11 @@ def _left_out(
 
 
 def _end(facts: StudyFacts, outcomes: Sequence[AnalysisOutcome]) -> list[Block]:
-    sources = methods.reference_list(_results_of(outcomes), _published(facts.bank.citation))
+    sources = methods.reference_list(results_of(outcomes), _published(facts.bank.citation))
     return [
-        Heading("Data"),
+        Heading("Data", folds=True),
         Paragraph(" ".join(study_facts.data_sentences(facts))),
-        Heading("References"),
+        Heading("References", folds=True),
         References(sources),
     ]
 
@@ -634,7 +645,7 @@ def _published(citation: str) -> tuple[str, ...]:
 def _wide_tables(numbers: _Numbers) -> Iterator[Block]:
     """The tables that need a page on its side, under the titles of their analyses."""
     if numbers.wide:
-        yield Heading(LAST_HEADING)
+        yield Heading(LAST_HEADING, folds=True)
     before = ""
     for title, table in numbers.wide:
         if title != before:

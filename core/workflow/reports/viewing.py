@@ -30,7 +30,8 @@ from core.workflow.answers import exports
 from core.workflow.designs.studies import frozen_bank
 from core.workflow.reports import making
 from core.workflow.reports.choices import ReportRequest
-from core.workflow.reports.making import AnalysisOutcome, Report
+from core.workflow.reports.making import Report
+from core.workflow.reports.outcomes import AnalysisOutcome
 from core.workflow.statistics import papers
 from core.workflow.workspace import Workspace
 
@@ -129,8 +130,11 @@ def _results(report: Report, blocks: tuple[Block, ...]) -> Iterator[ViewResult]:
 
 
 def _is_of_print(block: Block) -> bool:
-    """Whether a block says where the report has its wide tables."""
-    return isinstance(block, Paragraph) and block.label == making.WIDE_TABLES
+    """Whether a block says where the report has its wide tables, or a figure of its first page."""
+    return isinstance(block, Paragraph) and block.label in (
+        making.WIDE_TABLES,
+        making.ON_FIRST_PAGE,
+    )
 
 
 def _result(

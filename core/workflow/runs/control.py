@@ -165,7 +165,8 @@ def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) ->
     Raises
     ------
     CollectionError
-        A cost cap is set and is no amount, or a respondent's prices are not known.
+        The study was archived or deleted, a cost cap is set and is no amount, or a respondent's
+        prices are not known.
     """
     if cost_cap is not None and not 0 <= cost_cap < math.inf:
         raise CollectionError(
@@ -176,6 +177,10 @@ def start(workspace: Workspace, study: str, *, cost_cap: float | None = None) ->
     if record.kind == "imported":
         raise CollectionError(
             f"'{study}' holds imported answers.", "Plan a study of its own to ask a model."
+        )
+    if record.place != "listed":
+        raise CollectionError(
+            f"The study '{study}' was {record.place}.", "Bring it back on Home first."
         )
     if cost_cap is not None:
         for respondent_id in studies.respondent_ids(workspace.database, record.study_id):
@@ -251,7 +256,7 @@ def list_runs(workspace: Workspace) -> tuple[StudyRun, ...]:
     events = runs.last_events(workspace.database)
     waiting = [study_id for study_id, _ in runs.queued_runs(workspace.database, workspace.process)]
     study_runs = []
-    for record in studies.studies(workspace.database):
+    for record in studies.studies(workspace.database, put_away=True):
         if record.kind == "imported":
             continue
         event = events.get(record.study_id)

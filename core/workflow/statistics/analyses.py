@@ -30,7 +30,7 @@ from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.study import FACTORS
 from core.domain.wide_scores import ItemScores, WideScores
-from core.errors import DesignError, NotEnoughData
+from core.errors import DesignError, NotEnoughData, WrongOption
 from core.store import banks, imports, runs, studies
 from core.workflow import saved_inputs
 from core.workflow.answers import bank_attachment, browsing
@@ -197,7 +197,7 @@ def by_name(name: str) -> Analysis:
         if analysis.name == name:
             return analysis
     names = ", ".join(a.name for a in all_analyses())
-    raise NotEnoughData(f"There is no analysis '{name}'.", f"Choose one of: {names}.")
+    raise WrongOption(f"There is no analysis '{name}'.", f"Choose one of: {names}.")
 
 
 def options_from_text(analysis: Analysis, texts: Mapping[str, str]) -> dict[str, Any]:
@@ -205,7 +205,7 @@ def options_from_text(analysis: Analysis, texts: Mapping[str, str]) -> dict[str,
     known = {option.name: option for option in analysis.options}
     for name in texts:
         if name not in known:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"'{analysis.name}' has no option '{name}'.",
                 f"It has: {', '.join(known) or 'none'}.",
             )

@@ -40,7 +40,7 @@ from core.domain.frames import (
 from core.domain.numbers import count_text, percent_text
 from core.domain.study import FACTORS, LEAVE_OUT, NO_ROW
 from core.domain.wide_scores import STATUSES, ItemScores, WideScores
-from core.errors import NotEnoughData, TooLarge
+from core.errors import NotEnoughData, TooLarge, WrongOption
 from core.stats.inputs import name_list
 from core.store import answers, frames, studies
 from core.store import banks as bank_store
@@ -182,7 +182,7 @@ def _require_known(where: Filters) -> None:
         if factor not in (*FACTORS, *DERIVED, "item", LEAVE_OUT) and not (
             is_attribute(factor) or is_of_context(factor)
         ):
-            raise NotEnoughData(
+            raise WrongOption(
                 f"There is no factor '{factor}' to filter by.",
                 f"Use: {', '.join((*FACTORS, 'item', *DERIVED))}, a fact such as "
                 f"person.gender, an attribute such as item.genre, or {LEAVE_OUT}.",

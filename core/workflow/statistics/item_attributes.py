@@ -12,7 +12,7 @@ from core.domain.attributes import is_attribute, known_attributes, levels, match
 from core.domain.instrument import ATTRIBUTE, Instrument
 from core.domain.numbers import count_text
 from core.domain.values import stable_id
-from core.errors import NotEnoughData
+from core.errors import WrongOption
 from core.store import banks, studies
 from core.store.database import Database
 from core.workflow.workspace import Workspace
@@ -45,7 +45,7 @@ def require_attributes(workspace: Workspace, codes: Sequence[str], names: Iterab
     known = dict.fromkeys(n for code in codes for n in known_attributes(_bank(workspace, code)))
     for name in wanted:
         if name not in known:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"The items of {', '.join(codes)} have no attribute '{name}'.",
                 f"Use: {', '.join(known)}.",
             )

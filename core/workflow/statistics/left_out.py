@@ -8,7 +8,7 @@ from typing import Any
 from core.domain.factors import Filters
 from core.domain.numbers import count_text
 from core.domain.study import LEAVE_OUT, LEFT_OUT_KINDS
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, WrongOption
 from core.store import frames
 from core.workflow.workspace import Workspace
 
@@ -26,7 +26,7 @@ def require_kinds(kinds: Sequence[Any]) -> None:
     """Raise NotEnoughData where one of the kinds of answers to leave out is unknown."""
     for kind in kinds:
         if kind not in LEFT_OUT_KINDS:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"There are no answers of the kind '{kind}' to leave out.",
                 f"Use for {LEAVE_OUT}: {', '.join(LEFT_OUT_KINDS)}.",
             )

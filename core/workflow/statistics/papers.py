@@ -27,9 +27,10 @@ from core.charts.panels import Theme
 from core.charts.picture_files import PICTURE_FORMATS, all_files, json_file
 from core.domain.characters import readable
 from core.domain.factors import is_grouping
-from core.domain.notes import words_of
+from core.domain.notes import SEE_NOTES, kind_of, words_of
 from core.domain.numbers import number_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import common_title
 from core.errors import FileError
 from core.export import DECIMALS, decimals_of, files_zip
 from core.files.paper_tables import (
@@ -45,11 +46,6 @@ __all__ = ["PAPER_FORMATS", "PICTURE_FORMATS", "DrawingFault", "html_table"]
 _UNDEFINED = "–"
 _NO_REASON = "Undefined or not applicable."
 _LEADING_ZERO_DROPPED = frozenset({"proportion", "correlation", "p"})
-_SAYS_WHY = re.compile(
-    r"\b(undefined|no|none|not|nothing|nobody|too few|fewer|only|one|without|cannot|identical|same|"
-    r"zero|left out|missing)\b",
-    re.IGNORECASE,
-)
 _MOST_CELLS = 20_000
 """Cells of one file, which Word takes three seconds; more are data, for which there is CSV."""
 
@@ -253,7 +249,7 @@ def _printed_columns(table: ResultTable) -> list[_PrintedColumn]:
     printed = []
     for column, after in zip(table.columns, (*table.columns[1:], None), strict=True):
         if column.role == "low" and after is not None:
-            printed.append(_interval_column(table, column, after.name))
+            printed.append(_interval_column(table, column, after))
         elif column.role not in ("high", "remark"):
             printed.append(_column(table, column, column.name in leading, leading[:1]))
     return printed
@@ -278,16 +274,16 @@ def _column(
     )
 
 
-def _interval_column(table: ResultTable, low: Column, high: str) -> _PrintedColumn:
-    """Both ends in brackets, under the title without " low" at its end."""
-    pairs = list(zip(table.frame[low.name].tolist(), table.frame[high].tolist(), strict=True))
+def _interval_column(table: ResultTable, low: Column, high: Column) -> _PrintedColumn:
+    """Both ends in brackets, under the title that they share."""
+    pairs = list(zip(*(table.frame[end.name].tolist() for end in (low, high)), strict=True))
     undefined = [_is_undefined(a) and _is_undefined(b) for a, b in pairs]
     decimals = _decimals(low, table.frame[low.name])
     texts = [
         _UNDEFINED if gone else f"[{_text(a, low, decimals)}, {_text(b, low, decimals)}]"
         for (a, b), gone in zip(pairs, undefined, strict=True)
     ]
-    return _PrintedColumn(re.sub(r" low\b", "", low.title, count=1), texts, undefined, True)
+    return _PrintedColumn(common_title(low, high), texts, undefined, True)
 
 
 def _is_undefined(value: Any) -> bool:
@@ -354,10 +350,12 @@ class _GroupNote:
     """A note on a group, without its name.
 
     `labels` are the labels of rows that the note names, such as codes of items, by their column.
+    `is_reason`: it says why a number is undefined.
     """
 
     text: str
     labels: tuple[frozenset[str], ...]
+    is_reason: bool
 
     def is_about(self, labels: Iterable[str]) -> bool:
         """Whether the note names a row with these labels."""
@@ -387,7 +385,7 @@ def _sort_notes(
         if words_of(note) in remarks:
             continue
         group, text = _without_group(note, names)
-        own = _GroupNote(text, _named(text, labels))
+        own = _GroupNote(text, _named(text, labels), kind_of(note) in ("undefined", "no fit"))
         if group and (has_groups or own.labels):
             by_group.setdefault(group, []).append(own)
         else:
@@ -434,12 +432,17 @@ def _row(
 ) -> tuple[PaperCell, ...]:
     """One row: undefined cells have the reason, the first statistic has cautions.
 
+    The reason is the remark of the row, with the notes where it leaves it to them; else the notes
+    that name the row and say why, else any that names it.
     `own` are the notes on the group of the row. A remark stands at each row that has it, another
     caution at the first row that it is about, one on the whole group at its first row.
     """
     labels = [column.texts[place] for column in columns if column.is_label]
     about = [note.text for note in own if note.is_about(labels)]
-    why = _reasons(remark, about) if any(c.undefined[place] for c in columns) else []
+    why: list[str] = []
+    if any(column.undefined[place] for column in columns):
+        said = [note.text for note in own if note.is_about(labels) and note.is_reason]
+        why = [remark, *(said if remark.endswith(SEE_NOTES) else ())] if remark else said or about
     cautions = [remark] if remark and remark not in why else []
     main = _main_place(columns, place)
     cells = []
@@ -453,13 +456,6 @@ def _row(
             wanted += why or [_NO_REASON]
         cells.append(PaperCell(column.texts[place], footnotes.mark(wanted)))
     return tuple(cells)
-
-
-def _reasons(remark: str, about: Sequence[str]) -> list[str]:
-    """Why numbers of a row are undefined: its remark if it says why, else notes that name it."""
-    if _SAYS_WHY.search(remark) and "see the notes" not in remark:
-        return [remark]
-    return [text for text in (remark, *about) if _SAYS_WHY.search(text)]
 
 
 def _main_place(columns: Sequence[_PrintedColumn], place: int) -> int:

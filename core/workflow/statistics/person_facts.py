@@ -31,7 +31,7 @@ from core.domain.people import (
     wanted_range,
 )
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, WrongOption
 from core.stats.inputs import name_list
 from core.store import frames, people, studies
 from core.store.database import Database
@@ -161,7 +161,7 @@ def require_facts(workspace: Workspace, codes: Sequence[str], where: Filters) ->
         wrong = [str(v) for v in where[name] if v and wanted_range(str(v)) is None]
         if name.endswith(BANDS) and wrong:
             made = ", ".join(band.name for band in facts[PERSON_FACT + fact_name(name)].bands)
-            raise NotEnoughData(
+            raise WrongOption(
                 f"'{wrong[0]}' is no band of {name}.", f"Use: {made}, or a range such as 30..44."
             )
 
@@ -171,14 +171,14 @@ def _require(codes: Sequence[str], facts: Mapping[str, KnownFact], name: str) ->
     plain = PERSON_FACT + fact_name(name)
     numbers = [f"{number}{BANDS}" for number, fact in facts.items() if fact.bands]
     if plain not in facts:
-        raise NotEnoughData(
+        raise WrongOption(
             f"Nothing called '{name}' is known of the people of {name_list(codes)}.",
             f"Use: {', '.join((*facts, *numbers))}."
             if facts
             else "Facts about people come with an import, in columns such as person.gender.",
         )
     if name.endswith(BANDS) and not facts[plain].bands:
-        raise NotEnoughData(
+        raise WrongOption(
             f"{plain} is no number, so it has no bands.",
             f"Use {', '.join((plain, *numbers))}, or make it a number on Import and export.",
         )

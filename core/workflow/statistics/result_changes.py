@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.domain.numbers import number_text
 from core.domain.results import AnalysisResult, Column, ResultTable
+from core.domain.tables import common_title
 from core.export import DECIMALS
 
 _WORDS = ("_before", "_after", "_difference")
@@ -51,7 +52,7 @@ def changed_table(before: ResultTable, after: ResultTable) -> ResultTable:
             name = f"{column.name}{word}"
             values[name] = part
             title = f"{column.title}, {word[1:]}"
-            shown.append(replace(column, name=name, title=title, role="number", of=""))
+            shown.append(replace(column, name=name, title=title, role="number", of=column.name))
     frame = pd.DataFrame(values, index=range(len(rows)))
     return ResultTable(after.name, after.title, frame[[c.name for c in shown]], tuple(shown))
 
@@ -106,9 +107,10 @@ def largest_change(changes: ResultTable) -> str:
     column = _measure(changes)
     if column is None:
         return ""
-    frame, stem = changes.frame, column.name.removesuffix("_difference")
-    title = column.title.removesuffix(", difference")
-    before, after = (frame[f"{stem}_{word}"].to_numpy(np.float64) for word in ("before", "after"))
+    frame = changes.frame
+    pair = [c for c in changes.columns if c.of == column.of and c != column]
+    title = common_title(*pair)
+    before, after = (frame[c.name].to_numpy(np.float64) for c in pair)
     n_lost = int((np.isfinite(before) & ~np.isfinite(after)).sum())
     lost = f" It is undefined afterwards in {n_lost:,} of {len(frame):,} rows." if n_lost else ""
     sizes = np.abs(after - before)
@@ -125,7 +127,7 @@ def largest_change(changes: ResultTable) -> str:
 
 def _names(changes: ResultTable) -> list[Hashable]:
     """The columns of text in `changed_table` that name its rows and differ between them."""
-    names = [c.name for c in changes.columns if not c.name.endswith(_WORDS)]
+    names = [c.name for c in changes.columns if not c.of]
     return [
         name
         for name, values in changes.frame[names].items()
@@ -135,7 +137,7 @@ def _names(changes: ResultTable) -> list[Hashable]:
 
 def _measure(changes: ResultTable) -> Column | None:
     """The first difference of a measure; of any number where there is no measure."""
-    differences = [c for c in changes.columns if c.name.endswith("_difference")]
+    differences = [c for c in changes.columns if c.name == f"{c.of}{_WORDS[-1]}"]
     of_measures = [c for c in differences if c.unit not in _NO_MEASURE]
     return next(iter([*of_measures, *differences]), None)
 

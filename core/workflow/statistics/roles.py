@@ -134,9 +134,10 @@ def factor_roles(
     """The role of every factor in which the answers vary; `options` and `over` are complete.
 
     A model follows from its respondent, so it is named only where there are fewer models; so does
-    a study whose respondents are in no other one, where respondents are apart or compared. What is
-    compared is no group. A fact about people, or one of DERIVED, has a role where the options
-    name it: a run that crosses midnight changes nothing unasked.
+    a study whose respondents are in no other one, where respondents are apart or compared, and a
+    template of which each phase has one. What is compared is no group. A fact about people, or one
+    of DERIVED, has a role where the options name it: a run that crosses midnight changes nothing
+    unasked.
     """
     names = tuple(name for name in ("study", *FACTORS) if name != "study" or len(codes) > 1)
     n_levels = answers.n_levels(
@@ -145,25 +146,35 @@ def factor_roles(
     by = tuple(options.get("by", ()))
     if sets_formats_apart(analysis, options) and n_levels["n_format"] > 1:
         by = (*by, "format")
-    by = tuple(name for name in by if name != analysis.compared(options))
+    # where each model is of one respondent, what is said of models is said of respondents
+    one_to_one = n_levels["n_model"] == n_levels["n_respondent"]
+    said_of = {"model", "respondent"} if one_to_one else set()
+    of_compared = {analysis.compared(options)}
+    of_compared |= said_of if of_compared & said_of else set()
+    by = tuple(name for name in by if name not in of_compared)
     compared = factors_in_options(analysis, {**options, "by": ()}) | {analysis.compared(options)}
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     units = {"context", "entity"} - {*by, *compared}
     in_units = analysis.averages_units and any(n_levels[f"n_{name}"] > 1 for name in units)
-    follows = {"model"} if n_levels["n_model"] == n_levels["n_respondent"] else set()
+    follows = {"model"} if one_to_one else set()
     if len(codes) > 1 and "respondent" in {*by, *compared} and "study" not in {*by, *compared}:
         per = answers.n_levels(workspace.database, codes, ("study",), where, ("respondent",))
         follows |= {"study"} if (per["n_study"] < 2).all() else set()
+    if n_levels["n_phase"] > 1:
+        per = answers.n_levels(workspace.database, codes, ("template",), where, ("phase",))
+        follows |= {"template"} if (per["n_template"] < 2).all() else set()
+        follows |= {"phase"} if analysis.first_phase else set()
+    follows -= {"phase", "template"} & {*by, *compared}
     roles = []
     for name in names:
         number = int(n_levels[f"n_{name}"])
         if number < 2 or name in follows:
             continue
         role: Role = "together" if counted else "rows"
-        by_model = "model" in by and number == n_levels["n_model"]
-        if name in by or (name == "respondent" and by_model):
+        words = said_of if name in said_of else {name}
+        if words & set(by):
             role = "apart"
-        elif name in compared:
+        elif words & compared:
             role = "compared"
         elif counted and name in analysis.keeps and name != "repetition":  # no condition
             role = analysis.kept_are
@@ -313,6 +324,20 @@ def factors_to_average(
     return tuple(dict.fromkeys((*taken, *(["model"] if "respondent" in taken else []))))
 
 
+def _ways_of_asking(
+    analysis: Analysis, default: Sequence[str], *, counted: bool
+) -> tuple[str, ...]:
+    """The factors that make several rows of one individual, for this analysis."""
+    guarded = analysis.pooled_rows_need_caution or (
+        analysis.compares and analysis.kept_are != "together"
+    )
+    if not guarded:
+        return (*analysis.side_by_side, *(SETTINGS if "respondent" in default else ()))
+    if counted:  # no rows of repetitions, so that none can be copies, and none of entities
+        return (*ENTITIES, *_ASKING_FACTORS)
+    return (*_ASKING_FACTORS, "repetition")
+
+
 def default_groups(
     workspace: Workspace,
     analysis: Analysis,
@@ -356,21 +381,13 @@ def default_groups(
     """
     own = [tuple(option.default) for option in analysis.options if option.name == "by"]
     default = tuple(n for n in (own[0] if own else ()) if chosen.get(n, "apart") == "apart")
-    guarded = analysis.pooled_rows_need_caution or (
-        analysis.compares and analysis.kept_are != "together"
-    )
     counted = analysis.needs in (OPTION_COUNTS, ATTEMPT_COUNTS)
     if not (counted or analysis.needs is ITEM_SCORES) or not own:
         return default
     others = {name: value for name, value in options.items() if name != "by"}
     compared = [name for name in ("study", *FACTORS) if name == analysis.compared(others)]
     compared += [name for name in analysis.compares if counted]
-    # Counts have no rows of repetitions, so that none can be copies, and none of entities.
-    ways: tuple[str, ...] = (*ENTITIES, *_ASKING_FACTORS)
-    if not counted:
-        ways = (*_ASKING_FACTORS, "repetition")
-    if not guarded:
-        ways = (*analysis.side_by_side, *(SETTINGS if "respondent" in default else ()))
+    ways = _ways_of_asking(analysis, default, counted=counted)
     if not ways:
         return default
     columns = tuple(dict.fromkeys(("respondent", *ways, *compared)))
@@ -477,8 +494,13 @@ _INDIVIDUALS = ("context", "repetition")
 
 def averaging_words(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
     """What to add to the unit of an analysis; empty where nothing was averaged."""
-    named = [levels_word(name) for name in over if _varies(item_scores, name)]
-    return f", averaged over {and_list(named)}" if named else ""
+    factors = _averaged_factors(item_scores, over)
+    return f", averaged over {factors}" if factors else ""
+
+
+def _averaged_factors(item_scores: pd.DataFrame, over: Sequence[str]) -> str:
+    """Those of the factors that vary, in words."""
+    return and_list([levels_word(name) for name in over if _varies(item_scores, name)])
 
 
 def averaging_notes(before: ItemScores, after: ItemScores, over: Sequence[str]) -> tuple[str, ...]:
@@ -486,8 +508,9 @@ def averaging_notes(before: ItemScores, after: ItemScores, over: Sequence[str]) 
     n_before, n_after = (int(np.isfinite(scores_of(one)).sum()) for one in (before, after))
     if n_planned(after) == n_planned(before):
         return ()
-    factors = averaging_words(administrations_of(before), over).removeprefix(", averaged")
-    note = f"{n_before:,} scores were averaged into {n_after:,}{factors}; counts are of the latter."
+    factors = _averaged_factors(administrations_of(before), over)
+    into = f"{n_after:,} over {factors}" if factors else f"{n_after:,}"
+    note = f"{n_before:,} scores were averaged into {into}; counts are of the latter."
     if n_missing := n_planned(before) - n_before:
         share = percent_text(n_missing / n_planned(before), 1)
         note += (

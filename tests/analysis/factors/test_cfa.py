@@ -11,9 +11,9 @@ from hypothesis import given
 from scipy import stats
 
 from core.analysis.factors.cfa.analysis import TWO_SUBSCALES, cfa, cfa_scripts
-from core.analysis.kit.factor_models.groups import UNIT_CHANGED
 from core.analysis.kit.factor_models.models import proposed_text, written_model
 from core.domain.frames import NUMERIC_FACTS
+from core.domain.notes import of_kind
 from core.errors import NotEnoughData, UserError
 from core.progress import Cancelled, watch
 from core.stats.factor.cfa import fit_cfa
@@ -433,7 +433,7 @@ def test_a_first_item_that_hardly_loads_does_not_hide_the_maximum(seed):
     names = [f"i{k}" for k in range(1, 9)]
     assert not fit_cfa(found, names, "F =~ " + " + ".join(names), estimator="ML").converged
     result = cfa(item_scores(found, items=names), estimator="ml")
-    assert any(UNIT_CHANGED in note for note in result.all_notes)
+    assert of_kind(result.notes, "unit changed")
     turned = "F =~ " + " + ".join(names[::-1])
     best = fit_cfa(found, names, turned, estimator="ML")
     assert best.converged
@@ -649,7 +649,8 @@ def test_few_rows_have_their_own_p_and_intervals():
     factor = 1 - (2.381 + 0.361 * 9 + 0.006 * 21) / 60
     assert fit["p_few_rows"] == pytest.approx(stats.chi2.sf(fit["chi2"] * factor, 24), rel=1e-9)
     row = next(t.frame for t in tables[60] if t.name == "loadings").loc[1]
-    half = stats.t.ppf(0.975, 59) * np.array([row["se"], row["standardized_se"]])
+    # Fisher's z has n - 3, a loading in score points n - 1
+    half = stats.t.ppf(0.975, [59, 57]) * [row["se"], row["standardized_se"]]
     assert row["ci_low"] == pytest.approx(row["estimate"] - half[0])
     z = np.arctanh(row["standardized"]) - half[1] / (1 - row["standardized"] ** 2)
     assert row["standardized_low"] == pytest.approx(np.tanh(z))

@@ -11,7 +11,7 @@ import pytest
 from core.analysis.factors import cfa_check as module
 from core.analysis.factors.cfa.analysis import cfa
 from core.analysis.factors.cfa_check import cfa_check
-from core.analysis.kit.factor_models.groups import UNIT_CHANGED
+from core.domain.notes import of_kind
 from core.errors import NotEnoughData, UserError
 from core.progress import Cancelled, watch
 from core.stats.factor.semopy_check import SemopyFit
@@ -204,7 +204,7 @@ def test_factors_get_the_same_unit_in_both_where_the_first_item_hardly_loads():
     values = np.clip(np.round(3 + rng.normal(size=(40, 1)) + rng.normal(size=(40, 8))), 1, 5)
     values[:, 0] = rng.permutation(values[:, 0])
     result = cfa_check(item_scores(values))
-    assert UNIT_CHANGED in notes(result)
+    assert of_kind(result.notes, "unit changed")
     assert lights(result) == ["green"]
     assert tables(result)["loadings"]["difference"].abs().max() < 1e-3
 

@@ -61,14 +61,40 @@ def test_correlations_of_opinions_over_items_by_hand():
     assert found["n"].tolist() == found["n_items"].tolist() == [5, 5, 5]
     low, high = np.tanh(np.arctanh(expected[0]) + np.array([-1, 1]) * 1.959964 / math.sqrt(2))
     assert found[["ci_low", "ci_high"]].iloc[0].tolist() == pytest.approx([low, high], abs=1e-6)
-    assert found["bootstrap_low"].isna().all()
+
+
+def test_the_interval_of_a_correlation_has_the_larger_of_two_errors():
+    """Of five items: the error of redrawn items, by a loop over the same draws, or 1 / √2."""
+    plain = compare(three_languages())["correlations"]
+    found = compare(three_languages(), resamples=400)["correlations"]
+    generator, z = np.random.default_rng(0), []
+    for _ in range(400):
+        own = generator.integers(5, size=5)
+        if np.ptp(np.array(B_DE)[own]) and np.ptp(np.array(B_JA)[own]):
+            r = np.corrcoef(np.array(B_DE)[own], np.array(B_JA)[own])[0, 1]
+            z += [np.arctanh(r)] if abs(r) < 1 - 1e-9 else []
+    error = max(np.std(z) * math.sqrt(5 / 4), 1 / math.sqrt(2))
+    row = only(found, first="de", second="ja")
+    ends = np.tanh(np.arctanh(row["r"]) + np.array([-1, 1]) * 1.959964 * error)
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(ends, abs=1e-6)
+    widths = [table["ci_high"] - table["ci_low"] for table in (plain, found)]
+    both = widths[1].notna()
+    assert (widths[1] >= widths[0] - 1e-12)[both].all()
+
+
+def test_correlations_over_four_items_have_no_interval():
+    frame = three_languages()
+    found = compare(frame[frame["item"] != frame["item"].iloc[0]], resamples=200)["correlations"]
+    assert found["n_items"].tolist() == [4, 4, 4]
+    assert found["r"].notna().all()
+    assert found["ci_low"].isna().all()
 
 
 def test_ranks_are_correlated_on_request():
     found = compare(three_languages(), kind="spearman", resamples=200)["correlations"]
     assert found["r"].iloc[0] == pytest.approx(spearmanr(B_DE, B_EN).statistic)
-    with_interval = found.dropna(subset=["bootstrap_low"])  # not where most resamples are 1
-    assert (with_interval["bootstrap_low"] <= with_interval["r"] + 1e-12).all()
+    with_interval = found.dropna(subset=["ci_low"])  # not where most resamples are 1
+    assert (with_interval["ci_low"] <= with_interval["r"] + 1e-12).all()
     assert len(with_interval) == 2
 
 
@@ -293,7 +319,7 @@ def test_a_language_with_one_value_is_undefined_and_the_rest_stands():
     found = compare(frame, resamples=50)
     rows = found["correlations"].set_index(["first", "second"])
     assert rows.loc[("de", "en"), "r"] == pytest.approx(statistics.correlation(B_DE, B_EN))
-    assert rows.loc[("de", "zh"), ["r", "bootstrap_low"]].isna().all()
+    assert rows.loc[("de", "zh"), ["r", "ci_low"]].isna().all()
     assert "the value in zh is the same for every item" in rows.loc[("de", "zh"), "remark"]
     matrix = found["matrix"].set_index("language")
     assert math.isnan(matrix.loc["zh", "r_zh"])
@@ -400,12 +426,21 @@ def test_a_language_that_only_refuses_is_named_where_replies_without_an_option_c
 
 
 @pytest.mark.parametrize(
-    ("resamples", "how"), [(0, "intervals by Fisher's z"), (200, "intervals by resampling items")]
+    ("resamples", "interval", "help_text"),
+    [
+        (0, "[.28, 1.00]", "items taken as independent"),
+        (200, "[.16, 1.00]", "larger of two errors"),
+    ],
 )
-def test_the_answer_says_how_its_interval_of_r_is_made(resamples, how):
+def test_the_answer_has_the_interval_whose_column_says_how_it_is_made(
+    resamples, interval, help_text
+):
     result = compare(two_languages(), resamples=resamples)["result"]
     (answer,) = analyses.by_name("cross_language").answer(result)
-    assert f"(de with en), over 5 items ({how}); how reliable" in answer.sentence
+    assert f"r = .93 {interval} (de with en), over 5 items; how reliable" in answer.sentence
+    (table,) = (table for table in result.tables if table.name == "correlations")
+    (column,) = (column for column in table.columns if column.name == "ci_low")
+    assert help_text in column.help
 
 
 def in_formats(formats, rows=EN, **factors):

@@ -119,6 +119,8 @@ def test_levels_that_differ_in_the_trait_inflate_uniform_dif_and_this_is_said():
     assert levels["mean"].tolist() == pytest.approx([half.mean() for half in halves])
     assert levels["sd"].tolist() == pytest.approx([half.std() for half in halves])
     assert any("shows as uniform DIF" in note for note in results[0].cautions)
+    alike = dif(framed(two_levels(3, n=1000, p=4, impact=0.1)))
+    assert not any("shows as uniform DIF" in note for note in alike.all_notes)
     assert "inflates uniform DIF" in dif.__doc__
 
 

@@ -50,6 +50,17 @@ def test_shifts_and_giving_way_worked_by_hand():
     assert group["ci_low"] < group["corrected"] < group["ci_high"]
 
 
+def test_the_template_in_which_the_user_disagrees_is_no_condition_beside_the_phase():
+    """A second phase has a template of its own, so that nothing would stand in both phases."""
+    templates = {"initial": "question", "opposing": "opposing"}
+    both = phases()
+    apart = both.assign(template=both["phase"].map(templates))
+    assert tables(apart)["questions"]["s"].tolist() == pytest.approx([2, 0.4, 0.6, -0.2, 0.6])
+    # where a template asks in both phases, it is one
+    twice = pd.concat([both.assign(template="a"), both.assign(template="b")])
+    assert tables(twice)["groups"]["conditions"].tolist() == [2]
+
+
 def test_pairs_asked_both_ways_average_their_shifts():
     """ab .8 to -.2: 1; ba -.6 to 0: .6; merged .8, from .7 to -.1."""
     first = [("ab", 9, 1, 0, "ba"), ("ba", 2, 8, 0, "ab")]

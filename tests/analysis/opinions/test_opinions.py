@@ -150,10 +150,10 @@ def test_the_answer_says_where_it_leans_and_how_firmly():
     published = analysis(opinions(ROWS), by=("respondent",), reported="published")
     (told,) = analyses.by_name("opinions").answer(published)
     assert f"{counted}w = .63;" in told.sentence
-    assert answer.sentence.endswith("; 2 strong neutral.")
+    assert answer.sentence.endswith("; firmly neutral on 2 (strong neutral).")
     one = analysis(opinions([("q", 1, 0, 0)]), by=("respondent",))
     (answer,) = analyses.by_name("opinions").answer(one)
-    assert "willingness is undefined (one answer each); 0 strong neutral" in answer.sentence
+    assert "willingness is undefined (one answer each); firmly neutral on 0" in answer.sentence
     none = analysis(opinions([("q", 0, 0, 0)], not_asked=3), by=("respondent",))
     (answer,) = analyses.by_name("opinions").answer(none)
     assert answer.sentence == "No question has an answer, so there is no opinion."
@@ -198,24 +198,24 @@ def test_whether_languages_differ_is_said_with_the_test():
             n_resamples=np.inf,
         ).pvalue
         for pair, own in {
-            "de less en": (english, german),
-            "fr less en": (english, french),
-            "fr less de": (german, french),
+            "de minus en": (english, german),
+            "fr minus en": (english, french),
+            "fr minus de": (german, french),
         }.items()
     }
-    assert max(p["de less en"], p["fr less de"]) * 3 < 0.05 < p["fr less en"]
+    assert max(p["de minus en"], p["fr minus de"]) * 3 < 0.05 < p["fr minus en"]
     own = answers["Language, compared"]
     assert own.startswith("2 of 3 pairs of levels differ in mean b (−1: all no, 1: all yes): ")
-    assert ": de less en (gpt) −.62 [−." in own
+    assert ": de minus en (gpt) −.62 [−." in own
     assert own.endswith(" (adjusted p from exchanging both levels within questions).")
-    assert "fr less en" not in own
+    assert "fr minus en" not in own
     found = {table.name: table.frame for table in result.tables}["comparisons"]
     for _, row in found.iterrows():
-        assert row["p"] == pytest.approx(p[f"{row['second']} less {row['first']}"], abs=1e-9)
+        assert row["p"] == pytest.approx(p[f"{row['second']} minus {row['first']}"], abs=1e-9)
     two = frame[frame["language"] != "de"]
     (alone, _, _) = analyses.by_name("opinions").answer(analysis(two))
     assert alone.sentence.startswith("No difference in mean b (−1: all no, 1: all yes) between ")
-    assert "is shown: fr less en (gpt) .00 [−." in alone.sentence
+    assert "is shown: fr minus en (gpt) .00 [−." in alone.sentence
 
 
 def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():

@@ -203,6 +203,19 @@ def test_intervals_over_items_are_those_of_plain_resampling():
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.0008)
 
 
+def test_formats_that_answer_nearly_alike_have_an_interval_that_holds_0():
+    """Thirty items, one answer of 200 apart in each: they differ by less than chance gives."""
+    frame = pd.concat(
+        [
+            counts_of([(f"i{n}", 100 - n + more, 100 + n - more) for n in range(30)], name)
+            for name, more in (("yes_no", 0), ("a_b", 1))
+        ]
+    )
+    row = tables(frame, **FEW)[0]["totals"].iloc[0]
+    assert row["corrected"] < row["ci_high"] == 0
+    assert row["ci_low"] < row["corrected"]
+
+
 @pytest.mark.parametrize("unit", ["context", "repetition"])
 def test_whole_contexts_and_repetitions_are_resampled_around_the_estimate(unit):
     generator = np.random.default_rng(4)

@@ -247,6 +247,12 @@ def test_facets_that_go_one_to_one_share_a_source():
     assert not any("model" in text.lower() for text in texts)
 
 
+def test_a_respondent_and_its_model_are_one_facet():
+    frame = study((5, 6, 4), COMPONENTS, names=("item", "context", "respondent"))
+    result = generalizability(frame.assign(model="m" + frame["respondent"].astype(str)))
+    assert not any("cannot be told apart" in caution for caution in result.cautions)
+
+
 def test_respondents_within_languages_are_nested():
     frame = study((5, 6), {(0,): 4.0, (1,): 2.0, (): 3.0}, names=("item", "respondent"))
     language = np.where(frame["respondent"].isin(["r0", "r1", "r2"]), "en", "de")

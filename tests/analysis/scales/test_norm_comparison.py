@@ -100,6 +100,14 @@ def test_gaps_follow_the_rule_and_every_score_is_accounted_for():
     assert both.n_used == 8  # six on x, and the answers on y of the two complete ones
 
 
+def test_a_group_without_an_answer_lacks_all_items_of_the_others():
+    answered = item_scores([[1, 2], [3, 4]], respondent="a")
+    none = item_scores([[np.nan, np.nan]], respondent="b", start=50)
+    frame = pd.concat([answered, none], ignore_index=True)
+    rows = rows_of(frame, [("s", 3, 1, 50)]).set_index("respondent")
+    assert rows.loc["b", ["n_items", "items_left_out"]].tolist() == [0, 2]
+
+
 @given(LIKERT, st.floats(-3, 3), st.randoms(use_true_random=False))
 @few_examples
 def test_order_does_not_matter_and_the_origin_moves_nothing_but_means(values, shift, random):

@@ -466,3 +466,42 @@ def test_stars_are_of_the_adjusted_p_in_every_analysis_that_prints_them():
             )
             assert "djusted" in next(c.help for c in table.columns if c.name == "stars")
     assert n_taken > 3  # the two differ here
+
+
+def test_respondents_and_models_are_paired_though_the_other_differs_with_them():
+    frame = answers(noisy(["gpt", "gemma"]), "respondent")
+    frame["model"] = frame["respondent"].astype(str) + "-1"
+    r = np.corrcoef(*frame.groupby(["respondent", "context"])["score"].mean().unstack().to_numpy())
+    for factor in ("respondent", "model"):
+        result = score_correlations(frame, factor=factor, by=("respondent", "template"))
+        assert pearson(result)["r"].tolist() == pytest.approx([r[0, 1]])
+        assert pearson(result)["n_pairs"].tolist() == [25]
+        assert not any("also differ" in caution for caution in result.cautions)
+
+
+def test_settings_of_respondents_are_compared_within_their_models_and_are_named():
+    parts = []
+    for model in ("a", "b"):
+        part = answers(noisy(["0", "1"], seed=ord(model)), "temperature")
+        part["model"], part["respondent"] = model, model + part["temperature"].astype(str)
+        parts.append(part.assign(administration=part["administration"] + 1000 * (model == "b")))
+    frame = pd.concat(parts, ignore_index=True)
+    result = score_correlations(frame, factor="temperature", by=("respondent",))
+    assert pearson(result)[["model", "n_pairs"]].to_numpy().tolist() == [["a", 25], ["b", 25]]
+    one = frame[frame["model"] == "a"]
+    (caution,) = [
+        text
+        for text in score_correlations(one, factor="respondent").cautions
+        if "also differ in temperature (a0: 0, a1: 1)" in text
+    ]
+    assert caution.startswith("The respondents")
+
+
+def test_groups_by_model_stay_where_respondents_are_compared():
+    frame = answers(noisy(["a1", "a2", "b1", "b2"]), "respondent")
+    frame["model"] = frame["respondent"].astype(str).str[0]
+    result = score_correlations(frame, factor="respondent", by=("model",))
+    found = pearson(result)[["model", "first", "second"]].to_numpy().tolist()
+    assert found == [["a", "a1", "a2"], ["b", "b1", "b2"]]
+    with pytest.raises(NotEnoughData):  # two respondents of a model are no one score of it
+        score_correlations(frame, factor="model")

@@ -112,9 +112,7 @@ def test_a_set_is_filtered_then_cropped_then_drawn(workspace):
     assert all(len(context.messages) == 2 for context in made)
     assert sets.derive(found, making) == made
     assert sets.derive(found, replace(making, seed=8)) != made
-    assert sets.suggested_name("Talks", making) == (
-        "Talks, en, first exchange, 5 drawn with seed 7"
-    )
+    assert sets.derivation_words(making) == "en, first exchange, 5 drawn with seed 7"
     assert sets.derive(found, Derivation()) == found
 
 

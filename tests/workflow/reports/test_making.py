@@ -18,10 +18,12 @@ import pytest
 from core import progress
 from core.charts.picture_files import Picture
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
+from core.files.documents import Bullets, Figure, Heading, Paragraph
+from core.files.paper_tables import PaperTable
 from core.store import banks as bank_store
 from core.workflow.answers import imports
 from core.workflow.opening import open_workspace
-from core.workflow.reports import choices, facts, making, methods
+from core.workflow.reports import choices, facts, first_page, making, methods
 from core.workflow.runs import control
 from core.workflow.statistics import analyses, papers
 from tests.workflow.studies import finished, freeze, service, simulated
@@ -119,6 +121,88 @@ def test_both_files_have_all_parts_with_numbered_tables_and_figures(report):
     assert len(numbered) == report.n_tables + report.n_figures
     for (_, cells), grid in zip(page.tables.items(), word.tables, strict=True):
         assert [cell for row in cells for cell in row] == [c.text for c in grid._cells]
+
+
+def test_the_first_page_has_design_key_results_figures_and_what_to_mind(report):
+    blocks = report.document.blocks
+    design = blocks.index(Heading("Design"))
+    first, rest = blocks[:design], blocks[design:]
+    assert first[0] == Heading(first_page.HEADING)
+    assert "6 items of “" in first[1].text
+    assert "30 contexts" in first[1].text
+    (table,) = (block for block in first if isinstance(block, PaperTable))
+    assert table.number == 1
+    questions = [row[0].text for row in table.rows if row[0].text]
+    computed = [one for one in report.outcomes if one.result is not None]
+    assert questions == [one.analysis.question for one in computed]
+    answers = [row[2].text for row in table.rows]
+    assert any("α = " in text for text in answers)
+    figures = [block for block in first if isinstance(block, Figure)]
+    assert [figure.number for figure in figures] == [1, 2]  # one of each topic
+    assert [
+        b.text for b in rest if isinstance(b, Paragraph) and b.label == making.ON_FIRST_PAGE
+    ] == [
+        "Figure 1.",
+        "Figure 2.",
+    ]
+    minded = next(block for block in first if isinstance(block, Bullets)).texts
+    assert any("Simulated respondents" in text for text in minded)
+    assert any(text.startswith("Not computed: Agreement of raters.") for text in minded)
+
+
+def test_the_first_page_says_what_is_filtered_and_when_nothing_was_computed(asked):
+    request = requested(asked, ("preference",))
+    made = making.make(asked, replace(request, where={"item": ["i1"]}), with_figures=False)
+    first = made.document.blocks[: made.document.blocks.index(Heading("Design"))]
+    (table,) = (block for block in first if isinstance(block, PaperTable))
+    assert [row[0].text for row in table.rows] == ["No analysis has a result."]
+    minded = next(block for block in first if isinstance(block, Bullets)).texts
+    assert minded[0] == facts.filter_sentences({"item": ["i1"]})[0]
+
+
+def test_the_first_page_has_no_more_rows_than_a_page(report):
+    many = [one for one in report.outcomes if one.result is not None] * 9
+    table = first_page._key_results(many, 1)
+    assert len(table.rows) == 13
+    assert table.rows[-1][2].text == f"{len(many) - 12} further analyses in the results."
+
+
+def test_details_fold_on_the_page_and_links_lead_into_them(report):
+    page = Page(report.files["html"])
+    folds = [tag for tag, _ in page.tags if tag in ("details", "summary")]
+    folding = [b for b in report.document.blocks if isinstance(b, Heading) and b.folds]
+    assert folds == ["details", "summary"] * len(folding)
+    text = report.files["html"].decode()
+    assert text.count("<details>") == text.count("</details>")
+    assert text.index(first_page.HEADING) < text.index("<nav") < text.index("<details>")
+    places = {own["id"] for _, own in page.tags if own.get("id", "").startswith("s")}
+    links = [own["href"] for tag, own in page.tags if tag == "a" and "href" in own]
+    assert {link.removeprefix("#") for link in links if link.startswith("#")} <= places
+    word = docx.Document(io.BytesIO(report.files["docx"]))
+    broken = ['w:type="page"' in paragraph._p.xml for paragraph in word.paragraphs]
+    assert word.paragraphs[broken.index(True) + 1].text == "Design"
+
+
+def test_topics_take_turns_among_the_figures_of_the_first_page():
+    names = [
+        "item_statistics",
+        "item_statistics",
+        "option_distribution",
+        "reliability",
+        "cfa",
+        "efa",
+    ]
+    assert first_page.leading([analyses.by_name(name) for name in names]) == [0, 3, 4]
+    assert first_page.leading([analyses.by_name(name) for name in names[:3]]) == [0, 2]
+    assert first_page.leading([]) == []
+
+
+def test_a_study_of_some_items_of_its_bank_counts_those_asked(workspace):
+    bank_store.save_draft(workspace.database, hostile_bank(), expected_revision=None, summary="t")
+    freeze(workspace, simulated(), bank="hostile", n_personas=1, items=("i1", "i3"))
+    found = facts.load(workspace, "study")
+    assert found.asked_items == ("i1", "i3")
+    assert "2 of its 6 items" in facts.bank_sentences(found)[0]
 
 
 def test_the_numbers_are_those_of_the_tables_for_papers(asked, report):
@@ -263,11 +347,11 @@ def test_a_figure_says_what_its_chart_leaves_out(asked):
     )
     drawn = Future()
     drawn.set_result([Picture(b"<svg>", b"png", 9, 9)])
-    some = replace(chart, alt=f"{chart.alt} Only the first 27 of 100 items are drawn.")
+    some = replace(chart, left_out=" Only the first 27 of 100 items are drawn.")
     said = ". Only the first 27 of 100 items are drawn. The table of the result has all."
     for shown, end in ((chart, ""), (some, said)):
         work = making._ChartInWork(analyses.by_name("item_statistics"), shown, drawn)
-        (figure,) = making._with_figures([work], making._Numbers())
+        (figure,), _ = making._with_figures([work], making._Numbers())
         assert figure.title == f"{chart.title}{end}"
 
 
@@ -277,6 +361,18 @@ def test_analyses_on_offer_say_why_they_do_not_fit(asked):
     assert offered["cross_language"].fault == "All items were asked in one language."
     assert offered["odds_ratios"].fault == "The study has no texts."
     assert offered["group_comparison"].fault == "No factor varies whose levels it could compare."
+
+
+def test_factors_are_usual_in_a_report_of_more_rows_than_items(asked, workspace):
+    """30 personas answer six items; 5 repetitions of one model are fewer than the items."""
+    bank_store.save_draft(workspace.database, hostile_bank(), expected_revision=None, summary="t")
+    freeze(workspace, simulated(), bank="hostile", n_personas=1, repetitions=5)
+    control.start(workspace, "study")
+    finished(workspace)
+    for own, expected in ((asked, True), (workspace, False)):
+        offered = {one.analysis.name: one for one in choices.offers(own, "study")}
+        assert offered["cfa"].usual == offered["efa"].usual == expected
+        assert offered["reliability"].usual
 
 
 def test_choices_are_kept_and_what_looks_like_a_key_is_not(asked):
@@ -327,3 +423,5 @@ def test_a_report_on_people_counts_them_and_names_no_settings_of_calls(workspace
     header, row = next(rows for rows in page.tables.values() if rows[0][0] == "Respondent")
     assert header == ["Respondent", "Model in the file", "Replies", "People or contexts"]
     assert row[-1] == "7"
+    assert "3 items of “people”, answered by " in made.document.blocks[1].text
+    assert "Varied: 7 people or contexts." in made.document.blocks[1].text

@@ -83,6 +83,11 @@ def test_what_remains_of_a_study_rests_on_its_own_replies(workspace, server):
     assert re.match(r"Expected cost of 30 calls: US\$0.01\d\d, at most ", after.words)
 
 
+def test_the_cost_is_the_same_number_each_time(workspace, server):
+    freeze(workspace, person(server), n_personas=60)
+    assert len({repr(expected_cost(workspace, "study")) for _ in range(12)}) == 1
+
+
 def test_calls_without_a_price_are_said_and_not_counted_as_free(workspace, server):
     catalog.save(workspace, service(server.base_url, label="Unpriced"))
     catalog.save(workspace, simulated("Free"))

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from core.analysis.items.item_statistics import item_statistics
-from core.domain.notes import Place, about
+from core.domain.notes import Place, about, undefined_note
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import high_end, low_end, remark
 from core.errors import FileError
@@ -181,9 +181,18 @@ def test_a_remark_that_refers_to_notes_brings_them():
     own = items_table()
     frame = own.frame.assign(remark=["No test; see the notes.", "", ""])
     own = ResultTable("t", "T", frame, (*own.columns, remark()))
-    paper, rows = printed(own, cautions=(about("m", "i1 has no variance."),))
+    paper, rows = printed(own, cautions=(about("m", undefined_note("i1 has no variance.")),))
     assert rows[0] == ["m", "i1", "–^a, b"]
     assert paper.footnotes == ("No test; see the notes.", "i1 has no variance.")
+
+
+def test_a_remark_of_its_own_is_the_reason_of_a_row():
+    own = items_table()
+    frame = own.frame.assign(remark=["i1 has one answer.", "", ""])
+    own = ResultTable("t", "T", frame, (*own.columns, remark()))
+    paper, rows = printed(own, cautions=(about("m", undefined_note("i1 has no variance.")),))
+    assert paper.footnotes == ("i1 has no variance.", "i1 has one answer.")
+    assert rows[0][-1] == "–^b"
 
 
 def test_without_groups_what_names_no_row_stands_in_the_general_note():

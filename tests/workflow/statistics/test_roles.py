@@ -300,3 +300,28 @@ def test_a_study_of_each_respondent_is_compared_with_the_other_and_never_average
         every = roles.factor_roles(workspace, analysis, both, options, {}, ())
         role = {one.factor: one.role for one in every}
         assert role.get("study", "") == ("compared" if compared == "study" else "")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "rows"),
+    [
+        ("cross_language", {"compare": "model"}, "Each number is a mean over 40 contexts."),
+        ("score_correlations", {"factor": "model"}, "Rows are 40 contexts."),
+    ],
+)
+def test_respondents_are_compared_where_each_is_a_model_that_is(workspace, name, options, rows):
+    scores = np.concatenate([of_40_personas(), of_40_personas(4)])
+    contexts = [f"p{number}" for number in range(40)] * 2
+    answered(workspace, "study", scores, model=np.repeat(["m1", "m2"], 40), context=contexts)
+    result = analyses.run(workspace, name, ["study"], options, {})
+    assert result.scope == rows
+    assert factor_roles(workspace, name, **options)["respondent"] == "compared"
+
+
+def test_templates_that_are_compared_are_named_though_each_phase_has_one(workspace):
+    scores = np.concatenate([of_40_personas(), of_40_personas(4)])
+    contexts = [f"p{number}" for number in range(40)] * 2
+    factors = {"phase": ["initial", "opposing"], "template": ["plain", "against"]}
+    levels = {name: np.repeat(two, 40) for name, two in factors.items()}
+    answered(workspace, "study", scores, model="m", context=contexts, **levels)
+    assert factor_roles(workspace, "group_comparison", factor="template")["template"] == "compared"

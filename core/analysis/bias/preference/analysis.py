@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated
 
 import pandas as pd
@@ -54,10 +54,11 @@ from core.analysis.kit.sentences import (
 from core.charts.preference import preference_charts
 from core.domain.factors import ENTITIES, levels_word
 from core.domain.frames import OPTION_COUNTS
-from core.domain.numbers import percent_text
+from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable, with_tabs
 from core.domain.tables import factor_columns
 from core.progress import with_progress
+from core.stats.groups import Adjustment
 from core.stats.inputs import and_list, name_list
 from core.stats.resampling import Bootstrap
 
@@ -87,8 +88,9 @@ _FIRST = (
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The share of wins of every pair, and the order or the cycle."""
+    """The share of wins of every pair, the order or the cycle, and what naming first does."""
     orders = rows_by_group(table_of(result, "transitivity"))
+    naming = rows_by_group(table_of(result, "order_effects"))
 
     def sentence(rows: Sequence[TableRow], order: TableRow) -> str:
         text = join_parts(map(_pair_text, rows), "pairs")
@@ -100,10 +102,37 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
     winners = rows_by_group(table_of(result, "winners"))
     return tuple(
-        GroupAnswer(group, sentence(rows, orders[group][0])) for group, rows in winners.items()
+        GroupAnswer(group, sentence(rows, orders[group][0]) + _naming_text(naming.get(group, ())))
+        for group, rows in winners.items()
     )
 
 
+def _naming_text(rows: Sequence[TableRow]) -> str:
+    """Whether it matters which entity is named first, and where most; of each pair the first row.
+
+    That is the mean of formats where there are several.
+    """
+    of_pairs: dict[tuple[str, str], TableRow] = {}
+    for row in rows:
+        of_pairs.setdefault((row["first"], row["second"]), row)
+    tested = [row for row in of_pairs.values() if math.isfinite(row["p_adjusted"])]
+    if not tested:
+        return ""
+    clear = [row for row in tested if row["p_adjusted"] < _SIGNIFICANT]
+    if not clear:
+        return " Which of two is named first makes no clear difference."
+    most = max(clear, key=lambda row: abs(row["effect"]))
+    named_first = percent_text(most["first_named"], 1)
+    named_second = percent_text(1 - most["second_named"], 1)
+    pair = f"{most['first']} and {most['second']}"
+    return (
+        f" Which is named first matters in {len(clear)} of {count_text(len(tested), 'pair')}, most "
+        f"with {pair}: {most['first']} wins in {named_first} where it is named first, in "
+        f"{named_second} where it is second."
+    )
+
+
+_SIGNIFICANT = 0.05
 _ORDERS = {"yes": "order is {}", "no": "pairs admit no order: {}"}
 """What the pairs amount to, by whether they are transitive."""
 _NOT_TOLD = ", which the intervals of some pairs do not carry"
@@ -244,23 +273,12 @@ def preference(
         groups = prepare_comparisons(answers, names, midpoint=midpoint, unit=resample).groups
         made = [group_estimates(group, resample, bootstrap, ci_level, adjust) for group in groups]
         rows = [row for own in made for row in item_rows(own)]
-        return _item_values(result_table("items", "", rows, (*lead, *ITEM_COLUMNS)).frame)
+        columns = (*factor_columns(names), *ITEM_COLUMNS)
+        return _item_values(result_table("items", "", rows, columns).frame)
 
     if len(compared.groups) > 1:
-        lead = factor_columns(names)
-        across = comparison_table(
-            _item_values(next(t for t in tables if t.name == "items").frame),
-            (*names, "pair"),
-            units=("pair", "item"),
-            value="share",
-            title="Share of wins",
-            adjust=adjust,
-            ci_level=ci_level,
-            seed=seed,
-            answers=option_counts,
-            values_of=values_of,
-        )
-    ignored = [name for name in by if name in ENTITIES]
+        values = _item_values(next(t for t in tables if t.name == "items").frame)
+        across = _comparisons(values, names, option_counts, values_of, adjust, ci_level, seed)
     return AnalysisResult(
         tables=(*with_tabs(tables, _TABS), *across.tables),
         unit="one trial: one item put once to a respondent with two entities",
@@ -271,18 +289,42 @@ def preference(
         f"{resamples:,} resamples of whole {resample}s; p of the order of naming by permuting "
         f"whole {resample}s, adjusted after {ADJUSTMENT_NAMES[adjust]}. Strengths by maximum "
         "likelihood of the Bradley-Terry model.",
-        cautions=(*_cautions(compared, estimates), _DEPENDENT),
+        cautions=(*_cautions(compared, estimates),),
         notes=(
             *compared.notes,
             *across.notes,
             _FIRST,
-            *(
-                ["Entities make the pairs, so they have no results of their own."]
-                if ignored
-                else []
-            ),
+            _DEPENDENT,
+            *([_NO_RESULTS_OF_ENTITIES] if {*by} & {*ENTITIES} else []),
         ),
         n_left_out=compared.n_left_out,
+    )
+
+
+_NO_RESULTS_OF_ENTITIES = "Entities make the pairs, so they have no results of their own."
+
+
+def _comparisons(
+    values: pd.DataFrame,
+    names: Sequence[str],
+    option_counts: pd.DataFrame,
+    values_of: Callable[[pd.DataFrame], pd.DataFrame],
+    adjust: Adjustment,
+    ci_level: float,
+    seed: int,
+) -> Comparisons:
+    """Shares of wins of groups in pairs."""
+    return comparison_table(
+        values,
+        (*names, "pair"),
+        units=("pair", "item"),
+        value="share",
+        title="Share of wins",
+        adjust=adjust,
+        ci_level=ci_level,
+        seed=seed,
+        answers=option_counts,
+        values_of=values_of,
     )
 
 

@@ -11,7 +11,6 @@ from core.analysis.factors.cfa.tables import cfa_tables
 from core.analysis.kit import sentences
 from core.analysis.kit.factor_models import fit as model_fit
 from core.analysis.kit.factor_models.groups import (
-    UNIT_CHANGED,
     FittedGroup,
     PreparedGroup,
     choose_estimator,
@@ -43,6 +42,7 @@ from core.charts.dots import loading_charts
 from core.charts.panels import Chart, Theme
 from core.charts.path_diagram import path_diagrams
 from core.domain.frames import ITEM_SCORES
+from core.domain.notes import kind_of
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.wide_scores import ItemScores
@@ -170,7 +170,7 @@ _MODEL_NAMES: Mapping[str, str] = {
     "bifactor": "Bifactor model",
     "second_order": "Second-order model",
 }
-_TYPED = "The model of the text"
+_TYPED = "typed"
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
@@ -183,12 +183,13 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     )
 
     def sentence(group: str, row: sentences.TableRow) -> str:
-        model = _model_name(result.method, len({row["factor"] for row in loadings.get(group, [])}))
+        n_factors = len({row["factor"] for row in loadings.get(group, [])})
+        model = _model_name(result.choices.get("model", ""), n_factors)
         fit = f"{model}, {group}: {model_fit.fit_sentence(row)}{sentences.rule_words(row)}."
         return f"{fit}{_regression_sentence(regressions.get(group, []))}"
 
     return tuple(
-        sentences.GroupAnswer(group, sentence(group, row), model_fit.fit_light(row))
+        sentences.NamedGroupAnswer(group, sentence(group, row), model_fit.fit_light(row))
         for group, (row,) in sentences.rows_by_group(sentences.table_of(result, "fit")).items()
     )
 
@@ -216,14 +217,13 @@ def _regression_sentence(rows: Sequence[sentences.TableRow]) -> str:
     return f" Standardized regressions: {sentences.join_parts(parts, 'regressions')}"
 
 
-def _model_name(method: str, n_factors: int) -> str:
-    """The name of the model that a method describes."""
-    for kind, title in MODELS:
-        if kind in _MODEL_NAMES and f" {title}. " in method:
-            return _MODEL_NAMES[kind]
+def _model_name(model: str, n_factors: int) -> str:
+    """The name of a chosen or typed model of so many factors."""
+    if model in _MODEL_NAMES:
+        return _MODEL_NAMES[model]
     number = _NUMBER_WORDS[n_factors - 1] if 1 <= n_factors <= 10 else str(n_factors)
     name = f"{number}-factor model"
-    return f"Edited {name[:1].lower()}{name[1:]}" if f" {_TYPED}. " in method else name
+    return f"Edited {name[:1].lower()}{name[1:]}" if model == _TYPED else name
 
 
 @analysis(
@@ -232,6 +232,7 @@ def _model_name(method: str, n_factors: int) -> str:
     topic="factors",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,
+    in_reports=True,
     answer=_answer,
     charts=_cfa_charts,
     references=(
@@ -370,11 +371,38 @@ def cfa(
             "over them, and three or more for each factor.",
             names,
         )
+    _add_cautions(findings, fits, prepared.groups, how)
+    covariates = any(fitted.fit and fitted.fit.table.covariates for fitted in fits)
+    given = _GIVEN if covariates else ""
+    asked = _TYPED if model_text.strip() else model
+    model_title = {**dict(MODELS), _TYPED: "The model of the text"}[asked]
+    result = score_result(
+        item_scores,
+        cfa_tables(fits, names, ci_level, how),
+        findings,
+        n_used=sum(fitted.prepared.n_scores(missing_rule(how)) for fitted in fits if fitted.fit),
+        method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
+        "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
+        f"have variance 1. Scores are after reverse-keying.{given}",
+        matrices=prepared.matrices,
+        called="row",
+        later_notes=(*why, *((_WEIGHTED,) if how in ORDERED_RULES else ())),
+    )
+    return replace(result, choices={"model": asked})
+
+
+def _add_cautions(
+    findings: Findings,
+    fits: Sequence[FittedGroup],
+    groups: Sequence[PreparedGroup],
+    how: EstimatorKind,
+) -> None:
+    """Few rows for regressions, answers lost with gaps, and a general factor of two subscales."""
     for fitted in fits:
         fit = fitted.usable[0] if fitted.usable else None
         if fit and fit.n < _ENOUGH_FOR_REGRESSIONS and fit.has_regressions:
             findings.caution(fitted.prepared.name, _SHORT_INTERVALS)
-    modeled = [group for group in prepared.groups if group.model]
+    modeled = [group for group in groups if group.model]
     counts = [incomplete_administrations(group.explained_scores) for group in modeled]
     n, lost = (sum(of_groups) for of_groups in zip(*counts, strict=True))
     if missing_rule(how) == "listwise" and lost > COSTLY_SHARE * n:
@@ -387,21 +415,6 @@ def cfa(
         for group in modeled
     ):
         findings.cautions.append(TWO_SUBSCALES)
-    covariates = any(fitted.fit and fitted.fit.table.covariates for fitted in fits)
-    given = _GIVEN if covariates else ""
-    model_title = _TYPED if model_text.strip() else dict(MODELS)[model]
-    return score_result(
-        item_scores,
-        cfa_tables(fits, names, ci_level, how),
-        findings,
-        n_used=sum(fitted.prepared.n_scores(missing_rule(how)) for fitted in fits if fitted.fit),
-        method=f"Confirmatory factor analysis. {model_title}. {ESTIMATOR_WORDS[how]}. Unless the "
-        "model says otherwise, the first loading of a factor is 1; bifactor and method factors "
-        f"have variance 1. Scores are after reverse-keying.{given}",
-        matrices=prepared.matrices,
-        called="row",
-        later_notes=(*why, *((_WEIGHTED,) if how in ORDERED_RULES else ())),
-    )
 
 
 def fit_group(
@@ -427,8 +440,8 @@ def fit_group(
         findings.caution(group.name, f"not fitted. {group.model.sentence(error.problem)}")
         return FittedGroup(group, None)
     for problem in fit.problems:
-        if problem == UNIT_CHANGED:
-            findings.note(group.name, UNIT_CHANGED)
+        if kind_of(problem) == "unit changed":
+            findings.note(group.name, problem)
         else:
             findings.caution(group.name, group.model.sentence(problem))
     return FittedGroup(group, fit)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.factors.cfa_comparison.models import OTHER_ITEMS
+from core.analysis.factors.cfa_comparison.models import OTHER_ITEMS, REASONS_IN_BRIEF
 from core.analysis.kit.factor_models.fit import ReportedFit, reported_fit
 from core.analysis.kit.sentences import (
     Light,
@@ -129,7 +129,7 @@ class ModelChange:
             numbers.append(f"ΔBIC {_signed(self.bic, _LITTLE_BIC, 1)}")
         return (
             f"{start}: {', '.join(numbers)}: {self._verdict_words}. No test of Δχ² "
-            f"({_reason(self.remark)})."
+            f"({REASONS_IN_BRIEF.get(self.remark, self.remark)})."
         )
 
     @property
@@ -199,9 +199,3 @@ def _signed(value: float, little: float, places: int) -> str:
     write = coefficient_text if places == 3 else decimal_text
     text = judged_text(value, (-little, little), places, write)
     return text if value < 0 or not math.isfinite(value) else f"+{text}"
-
-
-def _reason(remark: str) -> str:
-    """The first clause of a remark, as the end of a sentence."""
-    clause = remark.split(";")[0].split(",")[0].rstrip(".")
-    return clause[:1].lower() + clause[1:]

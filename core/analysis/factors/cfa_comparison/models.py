@@ -45,7 +45,7 @@ from core.analysis.kit.matrices import (
 )
 from core.analysis.kit.results import Findings
 from core.analysis.kit.rows import Floats
-from core.domain.notes import about
+from core.domain.notes import SEE_NOTES, Note, about, kind_of
 from core.errors import TooLarge, UserError
 from core.stats.factor.comparison import ModelDifference, compare_models
 from core.stats.factor.model import COVARIANCE, LOADING, Parameter, ParameterTable, ParsedModel
@@ -187,11 +187,19 @@ def _equalities_hold(
 NOT_NESTED = "Not nested as far as can be seen; compare AIC and BIC."
 _NOT_NESTED_NO_AIC = "Not nested as far as can be seen; compare the indices."
 SAME_DF = "As many free parameters in both, so neither is a special case of the other."
-EQUAL_FIT = "Both fit equally well; these answers cannot distinguish them."
+EQUAL_FIT = Note("Both fit equally well; these answers cannot distinguish them.", kind="same model")
 _NO_TEST = (
-    "At least one of the models has no test, as it is not identified or the answers are too few; "
-    "see the notes."
+    "At least one of the models has no test, as it is not identified or the answers are too few"
+    + SEE_NOTES
 )
+REASONS_IN_BRIEF: Mapping[str, str] = {
+    NOT_NESTED: "not nested as far as can be seen",
+    _NOT_NESTED_NO_AIC: "not nested as far as can be seen",
+    SAME_DF: "as many free parameters in both",
+    EQUAL_FIT: "both fit equally well",
+    _NO_TEST: "at least one of the models has no test",
+}
+"""Why there is no test of the difference, as the end of a sentence, by the remark."""
 OTHER_ITEMS = "Models of different items or covariates, whose χ², AIC and BIC cannot be compared."
 
 
@@ -256,7 +264,7 @@ def _adjust_p(pairs: Sequence[PairComparison]) -> tuple[PairComparison, ...]:
     """The pairs with p adjusted; models that fit alike put one question, which counts once."""
     same: dict[str, str] = {}
     for pair in pairs:
-        if pair.remark == EQUAL_FIT:
+        if kind_of(pair.remark) == "same model":
             same[pair.freer] = same.get(pair.restricted, pair.restricted)
     questions = [(same.get(p.restricted, p.restricted), same.get(p.freer, p.freer)) for p in pairs]
     once = {
@@ -522,5 +530,5 @@ def _fit_candidate(name: str, prepared: PreparedGroup, estimator: EstimatorKind)
     except UserError as error:
         return Candidate(prepared, None, name, f"Not fitted. {model.sentence(error.problem)}")
     untested = np.isnan(fit.fit.chi2) and fit.fit.df > 0
-    remark = "No test of fit; see the notes." if untested else ""
-    return Candidate(prepared, fit, name, remark if fit.converged else "Not fitted; see the notes.")
+    remark = f"No test of fit{SEE_NOTES}" if untested else ""
+    return Candidate(prepared, fit, name, remark if fit.converged else f"Not fitted{SEE_NOTES}")

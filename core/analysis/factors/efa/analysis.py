@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from core.analysis.factors.efa.script import exploratory_files
@@ -31,7 +31,7 @@ from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.curves import exploratory_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text, percent_text
-from core.domain.results import AnalysisResult, TextFile
+from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.tables import (
     TableRows,
     TableSpec,
@@ -301,15 +301,7 @@ def _efa_scripts(
         try:
             chance = None if factors else _parallel_analysis(matrix, correlation, seed, rule)
             number = chance.n_suggested or 1 if chance else factors
-            exploratory_factors(
-                matrix.scores,
-                matrix.items,
-                number,
-                correlation=correlation,
-                offered=matrix.options,
-                seed=seed,
-                missing=rule,
-            )
+            _solution(matrix, number, correlation, seed, rule)
         except NotEnoughData:
             continue
         groups.append(group)
@@ -317,6 +309,25 @@ def _efa_scripts(
     if not groups:
         raise NotEnoughData("No factors can be found in any group.", _REMEDY)
     return exploratory_files(groups, numbers, correlation, rule)
+
+
+def _solution(
+    matrix: ScoreMatrix,
+    n_factors: int,
+    correlation: InputCorrelation,
+    seed: int,
+    missing: ItemRule,
+) -> ExploratoryFactors:
+    """The factors of the items of one group."""
+    return exploratory_factors(
+        matrix.scores,
+        matrix.items,
+        n_factors,
+        correlation=correlation,
+        offered=matrix.options,
+        seed=seed,
+        missing=missing,
+    )
 
 
 def _parallel_analysis(
@@ -419,9 +430,7 @@ def efa(
     names = distinct(by)
     matrices = with_options(item_scores, score_matrices(item_scores, names, whole=True))
     subscale_of, _ = subscales_of_items(item_scores)
-    eigenvalues, loadings = TableRows(_EIGENVALUES, names), TableRows(_LOADINGS, names)
-    factor_rows = TableRows(_FACTORS, names)
-    adequacy, of_items = TableRows(_ADEQUACY, names), TableRows(_ITEM_ADEQUACY, names)
+    filled = _ExploratoryRows(names)
     answers: list[NormalityScores] = []
     findings = Findings()
     too_few: list[str] = []
@@ -432,87 +441,136 @@ def efa(
         try:
             chance = _parallel_analysis(matrix, correlation, seed, rule)
             n_factors = factors or chance.n_suggested or 1
-            solution = exploratory_factors(
-                matrix.scores,
-                matrix.items,
-                n_factors,
-                correlation=correlation,
-                offered=matrix.options,
-                seed=seed,
-                missing=rule,
-            )
+            solution = _solution(matrix, n_factors, correlation, seed, rule)
         except NotEnoughData as error:
             findings.caution(group, str(error))
             continue
         used = matrix.scores[:, [item in chance.names for item in matrix.items]]
         n_used += n_scores_used(used, rule)
         incomplete = incomplete_administrations(used)[1]
-        n, n_items = chance.n, len(chance.names)
-        stand_out = "factor stands" if chance.n_suggested == 1 else "factors stand"
-        findings.note(
-            group,
-            f"{chance.n_suggested} {stand_out} out from chance; {n_factors} shown (n = {n}).",
-        )
-        if n < n_items:
-            too_few.append(group)
-            findings.caution(group, _FEWER.format(n=n, n_items=n_items))
-        elif n < _FEW_PER_ITEM * n_items:
-            findings.caution(group, _FEW.format(n=n, n_items=n_items))
+        n = chance.n
+        few = _add_number_findings(findings, group, chance, n_factors)
+        too_few += [group] if few else []
         answers.append((matrix.group, matrix.scores, matrix.items))
-        for problem in dict.fromkeys((*chance.problems, *solution.problems)):
-            findings.caution(group, problem)
         against = _items_against(solution, subscale_of)
-        for (title, _), contrary in against.items():
-            findings.caution(
-                group, keying_note(title, list(contrary), [[x] for x in contrary.values()])
-            )
+        _add_problems(findings, group, (*chance.problems, *solution.problems), against)
         before = sampling_adequacy(solution.correlations, solution.names, n)
-        partial = minimum_average_partial(solution.correlations)
-        adequacy.add(
-            matrix.group,
-            n=n,
-            n_items=n_items,
-            by_parallel=chance.n_suggested,
-            by_map=partial.n_by_squares,
-            by_map_fourth=partial.n_by_fourth_powers,
-            **_adequacy_cells(before, correlation, gaps=bool(incomplete) and rule != "listwise"),
-        )
-        for item, kmo in zip(solution.names, before.items.tolist(), strict=True):
-            of_items.add(matrix.group, item=item, kmo=kmo)
         _add_adequacy_findings(findings, group, solution.names, before)
-        for cells in _eigenvalue_cells(chance, partial):
-            eigenvalues.add(matrix.group, **cells)
-        for cells in _loading_cells(solution, against):
-            loadings.add(matrix.group, **cells)
-        for cells in _factor_cells(solution):
-            factor_rows.add(matrix.group, **cells, n=n, incomplete=incomplete, missing_rule=rule)
-    if not loadings.rows:
+        gaps = bool(incomplete) and rule != "listwise"
+        cells = _adequacy_cells(before, correlation, gaps=gaps)
+        filled.add(matrix.group, chance, solution, against, before, cells)
+        for row in _factor_cells(solution):
+            filled.factors.add(matrix.group, **row, n=n, incomplete=incomplete, missing_rule=rule)
+    if not answers:
         raise findings.refusal("No factors can be found.", _REMEDY, names)
     of_complete = ", complete on all items of its group" if rule == "listwise" else ""
     return score_result(
         item_scores,
-        (
-            eigenvalues.table(),
-            loadings.table(),
-            factor_rows.table(),
-            normality_table(answers, names),
-            adequacy.table(),
-            of_items.table(),
-        ),
+        filled.tables(normality_table(answers, names)),
         findings,
         n_used=n_used,
-        method=f"Minres on {correlation.replace('pearson', 'Pearson')} correlations "
+        method=_method(correlation, rule, factors, seed, too_few),
+        matrices=matrices,
+        taken_for_granted=("", ""),
+        unit=f"one administration{of_complete}",
+        later_notes=why,
+    )
+
+
+class _ExploratoryRows:
+    """The rows of all tables but that of normality."""
+
+    def __init__(self, by: Sequence[str]) -> None:
+        self._eigenvalues, self._loadings = TableRows(_EIGENVALUES, by), TableRows(_LOADINGS, by)
+        self._adequacy, self._items = TableRows(_ADEQUACY, by), TableRows(_ITEM_ADEQUACY, by)
+        self.factors = TableRows(_FACTORS, by)
+
+    def add(
+        self,
+        group: tuple[Any, ...],
+        chance: ParallelAnalysis,
+        solution: ExploratoryFactors,
+        against: Mapping[tuple[str, int], Mapping[str, float]],
+        before: SamplingAdequacy,
+        adequacy: Mapping[str, Any],
+    ) -> None:
+        """The rows of a group; `adequacy` are cells of the measures before the analysis."""
+        partial = minimum_average_partial(solution.correlations)
+        self._adequacy.add(
+            group,
+            n=chance.n,
+            n_items=len(chance.names),
+            by_parallel=chance.n_suggested,
+            by_map=partial.n_by_squares,
+            by_map_fourth=partial.n_by_fourth_powers,
+            **adequacy,
+        )
+        for item, kmo in zip(solution.names, before.items.tolist(), strict=True):
+            self._items.add(group, item=item, kmo=kmo)
+        for cells in _eigenvalue_cells(chance, partial):
+            self._eigenvalues.add(group, **cells)
+        for cells in _loading_cells(solution, against):
+            self._loadings.add(group, **cells)
+
+    def tables(self, normality: ResultTable) -> tuple[ResultTable, ...]:
+        """The tables in their order."""
+        factors = (self._eigenvalues, self._loadings, self.factors)
+        before = (self._adequacy, self._items)
+        return (
+            *(rows.table() for rows in factors),
+            normality,
+            *(rows.table() for rows in before),
+        )
+
+
+def _add_number_findings(
+    findings: Findings, group: str, chance: ParallelAnalysis, n_factors: int
+) -> bool:
+    """How many factors there are of how many rows; whether these are fewer than the items."""
+    n, n_items = chance.n, len(chance.names)
+    stand_out = "factor stands" if chance.n_suggested == 1 else "factors stand"
+    findings.note(
+        group, f"{chance.n_suggested} {stand_out} out from chance; {n_factors} shown (n = {n})."
+    )
+    if n < n_items:
+        findings.caution(group, _FEWER.format(n=n, n_items=n_items))
+    elif n < _FEW_PER_ITEM * n_items:
+        findings.caution(group, _FEW.format(n=n, n_items=n_items))
+    return n < n_items
+
+
+def _add_problems(
+    findings: Findings,
+    group: str,
+    problems: Iterable[str],
+    against: Mapping[tuple[str, int], Mapping[str, float]],
+) -> None:
+    """What is wrong with number and loadings, each once, and items that load the other way."""
+    for problem in dict.fromkeys(problems):
+        findings.caution(group, problem)
+    for (title, _), contrary in against.items():
+        findings.caution(
+            group, keying_note(title, list(contrary), [[x] for x in contrary.values()])
+        )
+
+
+def _method(
+    correlation: InputCorrelation,
+    rule: ItemRule,
+    factors: int,
+    seed: int,
+    too_few: Sequence[str],
+) -> str:
+    """How factors and their number are found, of which correlations."""
+    few = f" Fewer administrations than items: {'; '.join(too_few)}." if too_few else ""
+    return (
+        f"Minres on {correlation.replace('pearson', 'Pearson')} correlations "
         f"({ROWS_USED[rule]}), direct "
         f"oblimin; number of factors {'chosen' if factors else 'by parallel analysis'} "
         "(components of the same correlations, 95th percentile of "
         f"{_REPETITIONS[correlation]} sets of chance data"
         f"{', answers shuffled' if correlation == 'polychoric' else ''}), seed {seed}. Scores "
-        "are after reverse-keying."
-        + (f" Fewer administrations than items: {'; '.join(too_few)}." if too_few else ""),
-        matrices=matrices,
-        taken_for_granted=("", ""),
-        unit=f"one administration{of_complete}",
-        later_notes=why,
+        f"are after reverse-keying.{few}"
     )
 
 

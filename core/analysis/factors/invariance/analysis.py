@@ -64,7 +64,7 @@ _ADDED: dict[str, str] = {
     "strict": "residual variances",
 }
 """What each step holds equal beside what the step before it does."""
-_PARTIAL = "partial "
+_PARTIAL = {f"partial {step}": step for step in _ADDED}
 
 
 def _equal_words(level: Level, *, ordered: bool) -> str:
@@ -285,14 +285,15 @@ def _step_verdict(row: sentences.TableRow) -> str:
     return "+" if by_cfi and by_test else "open" if by_cfi or by_test else "-"
 
 
-def _level_words(row: sentences.TableRow) -> str:
-    """What a step adds, in plain words."""
-    return f"equal {_ADDED[row['step'].removeprefix(_PARTIAL)]}"
+def _added(row: sentences.TableRow) -> str:
+    """What a step holds equal that the step before did not."""
+    step = str(row["step"])
+    return _ADDED[_PARTIAL.get(step, step)]
 
 
 def _step_words(row: sentences.TableRow, worst: str) -> str:
     """A step that does not hold by both, with the numbers, and the parameter most against it."""
-    verdict, step, what = _step_verdict(row), row["step"], _level_words(row)
+    verdict, step, what = _step_verdict(row), row["step"], f"equal {_added(row)}"
     if not verdict:
         return f"{what} are undefined ({step}: no fit, or no test)"
     cfi = f"ΔCFI {sentences.judged_text(row['cfi_difference'], [_LARGEST_LOSS], 3)}"
@@ -314,10 +315,10 @@ def _held_words(rows: Sequence[sentences.TableRow], verdicts: Sequence[str]) -> 
     if not tested:
         return "The structure is the same at all levels (configural invariance)"
     last = tested[-1]
-    kinds = [_ADDED[row["step"].removeprefix(_PARTIAL)] for row in rows[: last + 1]]
+    kinds = [_added(row) for row in rows[: last + 1]]
     words = kinds[0] if len(kinds) == 1 else f"{', '.join(kinds[:-1])} and {kinds[-1]}"
     step = rows[last]["step"]
-    freed = [row for row in rows[: last + 1] if row["step"].startswith(_PARTIAL)]
+    freed = [row for row in rows[: last + 1] if row["step"] in _PARTIAL]
     but = f", but for {freed[-1]['free']}" if freed else ""
     return f"Equal {words} hold{but} ({step} invariance) by ΔCFI (Chen, 2007) and by Δχ²"
 
@@ -332,8 +333,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
     def ladder(rows: Sequence[sentences.TableRow]) -> list[sentences.TableRow]:
         """The steps after the first; where parameters are free, the partial ones."""
-        partial = {row["step"].removeprefix(_PARTIAL): row for row in rows}
-        whole = [row for row in rows[1:] if not row["step"].startswith(_PARTIAL)]
+        partial = {_PARTIAL.get(row["step"], row["step"]): row for row in rows}
+        whole = [row for row in rows[1:] if row["step"] not in _PARTIAL]
         return [partial[row["step"]] for row in whole]
 
     def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
@@ -359,7 +360,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         words = [_held_words(others[:n_held], verdicts[:n_held])]
         words += [_step_words(row, worst.get(row["step"], "")) for row in stopped]
         if untested:
-            kinds = " and ".join(_level_words(row).removeprefix("equal ") for row in untested)
+            kinds = " and ".join(_added(row) for row in untested)
             words.append(f"{kinds} cannot be tested by themselves with so few options")
         return f"{'; '.join(words)}; the model: {fit}."
 

@@ -32,7 +32,7 @@ from core.analysis.groups.cross_language.values import (
     phases_differ,
 )
 from core.analysis.kit import sentences
-from core.analysis.kit.comparisons import asked_alike, comparison_table
+from core.analysis.kit.comparisons import Comparisons, asked_alike, comparison_table
 from core.analysis.kit.item_errors import Repeats, corrected_text, without_repetitions
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.opinion_values import (
@@ -58,7 +58,7 @@ from core.analysis.kit.registry import (
     Text,
     analysis,
 )
-from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.kit.scores import level_name
 from core.charts.languages import Deviation, Half, language_charts
 from core.charts.panels import Chart, Theme
@@ -66,6 +66,7 @@ from core.domain.factors import ENTITIES, grouping_title
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult
+from core.domain.tables import common_title
 from core.stats.correlation import CorrelationMethod
 from core.stats.equivalence import EquivalenceVerdict
 from core.stats.inputs import name_list
@@ -95,8 +96,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The range of the correlations, and how many pairs of means are equivalent."""
     equivalence = sentences.table_of(result, "equivalence")
     means = sentences.rows_by_group(equivalence)
-    titles = [column.title for column in equivalence.columns if column.name == "first_mean"]
-    value = "".join(titles).removesuffix(", first")
+    of_means = [c for c in equivalence.columns if c.name in ("first_mean", "second_mean")]
+    value = common_title(*of_means) if of_means else ""
     value = value[:1].lower() + value[1:]
     correlations = sentences.rows_by_group(sentences.table_of(result, "correlations"))
     if not correlations:
@@ -118,10 +119,6 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         if len(defined) < len(rows):
             text += f" ({count_text(len(rows) - len(defined), 'pair')} undefined)"
         text += f", over {count_text(max(int(row['n_items']) for row in defined), 'item')}"
-        if any(math.isfinite(row["bootstrap_low"]) for row in defined):
-            text += " (intervals by resampling items)"
-        elif any(math.isfinite(row["ci_low"]) for row in defined):
-            text += " (intervals by Fisher's z)"
         text += corrected_text(defined)
         answers.append(
             sentences.GroupAnswer(group, f"{text}{_means_text(means.get(group, []), value)}.")
@@ -131,8 +128,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
 def _r_text(row: sentences.TableRow) -> str:
     """A correlation with its interval and its pair."""
-    ends = "bootstrap" if math.isfinite(row["bootstrap_low"]) else "ci"
-    interval = sentences.interval_text(row[f"{ends}_low"], row[f"{ends}_high"])
+    interval = sentences.interval_text(row["ci_low"], row["ci_high"])
     pair = f"{row['first']} with {row['second']}"
     return f"{sentences.coefficient_text(row['r'])}{interval} ({pair})"
 
@@ -189,6 +185,49 @@ def _charts(
     )
 
 
+_Value = Annotated[
+    Measure,
+    Choice(
+        "Value of an item",
+        _MEASURE_CHOICES,
+        help="What is correlated over items. Opinions: b, w or both. Scales: item means. Where "
+        "items differ between languages, only rates are compared.",
+    ),
+]
+_Kind = Annotated[
+    CorrelationMethod,
+    Choice("Correlation", (("pearson", "Pearson"), ("spearman", "Spearman (ranks)"))),
+]
+_Bound = Annotated[
+    float,
+    Number(
+        "Means are equivalent within ±",
+        0.001,
+        2.0,
+        help="The largest mean difference that does not matter to you, in points of the value: "
+        ".1 is a tenth of the range of item means, and a twentieth of that of b.",
+    ),
+]
+_MarginReason = Annotated[
+    str,
+    Text(
+        "Why this margin",
+        help="What makes a difference as large as the margin matter or not, such as the "
+        "smallest difference that people notice, or that an earlier study acted on. Decide "
+        "before seeing the means.",
+    ),
+]
+_Permutations = Annotated[
+    int,
+    Number(
+        "Permutations",
+        0,
+        20_000,
+        help="Exchanges of whole items between languages, for p of chi-square; 0 for none.",
+    ),
+]
+
+
 @analysis(
     title="Languages compared",
     question="Does a study find the same in every language: are items ranked alike, are means "
@@ -242,61 +281,26 @@ def _charts(
     ),
     requires="languages",
     in_reports=True,
+    first_phase=True,
 )
 def cross_language(
     option_counts: pd.DataFrame,
     *,
-    measure: Annotated[
-        Measure,
-        Choice(
-            "Value of an item",
-            _MEASURE_CHOICES,
-            help="What is correlated over items. Opinions: b, w or both. Scales: item means. Where "
-            "items differ between languages, only rates are compared.",
-        ),
-    ] = "mean",
+    measure: _Value = "mean",
     compare: Annotated[str, _COMPARED] = "language",
     by: By = ("respondent",),
-    kind: Annotated[
-        CorrelationMethod,
-        Choice("Correlation", (("pearson", "Pearson"), ("spearman", "Spearman (ranks)"))),
-    ] = "pearson",
+    kind: _Kind = "pearson",
     errors_over: Repeats = "automatic",
-    bound: Annotated[
-        float,
-        Number(
-            "Means are equivalent within ±",
-            0.001,
-            2.0,
-            help="The largest mean difference that does not matter to you, in points of the value: "
-            ".1 is a tenth of the range of item means, and a twentieth of that of b.",
-        ),
-    ] = _DEFAULT_MARGIN,
+    bound: _Bound = _DEFAULT_MARGIN,
     pairs: Pairs = "merged",
     maximum: LargestVariance = "theoretical",
     midpoint: Midpoint = "bank",
     unusable: Unusable = "left_out",
     ci_level: ConfidenceLevel = 0.95,
-    margin_reason: Annotated[
-        str,
-        Text(
-            "Why this margin",
-            help="What makes a difference as large as the margin matter or not, such as the "
-            "smallest difference that people notice, or that an earlier study acted on. Decide "
-            "before seeing the means.",
-        ),
-    ] = "",
+    margin_reason: _MarginReason = "",
     adjust: Adjust = "holm",
     resamples: Resamples = 1000,
-    permutations: Annotated[
-        int,
-        Number(
-            "Permutations",
-            0,
-            20_000,
-            help="Exchanges of whole items between languages, for p of chi-square; 0 for none.",
-        ),
-    ] = 1000,
+    permutations: _Permutations = 1000,
     seed: Seed = 0,
     reported: Reported = "corrected",
 ) -> AnalysisResult:
@@ -314,19 +318,10 @@ def cross_language(
     by : tuple of factors
         All other factors are summed over, of what all levels of a group were asked in the same
         ways.
-    kind : "pearson" or "spearman"
-        Of the correlations, their intervals and differences.
-    pairs : "merged" or "single"
-        Whether questions asked both ways are one.
-    maximum, midpoint, unusable
-        How w, an answer in the middle, and a reply without an option count.
     ci_level : float
         Equivalence tests use alpha = 1 - ci_level.
     bound, margin_reason : float, str
         The margin of equivalence, and why it is this one.
-    errors_over : str
-        What the errors of item means are over: "repetitions", "contexts", "respondents" or
-        "templates"; "automatic" takes the first of them that repeats the items.
     resamples, permutations, seed : int
         Of items; the seed also throws the coins of midpoints.
 
@@ -363,23 +358,8 @@ def cross_language(
     alike = without_repetitions(asked, (*names, compare))
     values = level_values(alike, names, compare, rules, (asked, errors_over))
     differences, n_differences = difference_table(values, pair_rules)
-    compared = comparison_table(
-        _mean_frame(values),
-        (*values.by, values.compare),
-        units=("item",),
-        value="value",
-        title=MEASURES[values.parts[0] if values.parts else measure],  # type: ignore[index]
-        value_unit=UNITS[measure],
-        adjust=adjust,
-        ci_level=ci_level,
-        seed=seed,
-        tab=MEANS_TAB,
-        answers=alike,
-        values_of=lambda answers: _mean_frame(level_values(answers, names, compare, rules)),
-    )
-    counted = alike
-    if measure == "s" or phases_differ(alike, names):
-        counted = of_phase(alike, INITIAL)
+    compared = _comparisons(values, alike, names, rules, pair_rules)
+    counted = of_phase(alike, INITIAL) if measure == "s" or phases_differ(alike, names) else alike
     findings = Findings(not_alike)
     _add_cautions(values, findings)
     findings.cautions += pooled_entities_cautions(counted, names, compared=compare)
@@ -387,7 +367,8 @@ def cross_language(
     findings.notes += compared.notes
     if len(values.levels) > 1:
         _add_margin(findings, bound, margin_reason)
-    return count_result(
+    return option_result(
+        option_counts,
         (
             *correlation_tables(values, pair_rules),
             differences,
@@ -399,16 +380,52 @@ def cross_language(
         ),
         findings,
         unit=f"one item, or a pair asked both ways, in one {grouping_title(compare).lower()}",
-        trials=int(option_counts["count"].sum()),
-        usable=int(usable_counts(option_counts)["count"].sum()),
         used=int(usable_counts(alike if measure == "s" else counted)["count"].sum()),
-        method=f"{MEASURES[measure]} of every item, correlated between "
-        f"{grouping_title(compare).lower()}s over items "
-        f"({'Pearson' if kind == 'pearson' else 'Spearman'}); intervals by Fisher's z and by "
-        f"{resamples:,} resamples of items; differences of correlations by Williams's t or "
-        f"Steiger's z with Zou's interval; equivalence by two one-sided t-tests within "
-        f"± {bound:g}{margin_reason.strip() and f' ({margin_reason.strip()})'}; chi-square of "
-        f"counts, with {permutations:,} exchanges of whole items.",
+        method=_method(measure, compare, pair_rules, margin_reason.strip()),
+    )
+
+
+def _comparisons(
+    values: LevelValues,
+    answers: pd.DataFrame,
+    names: Sequence[str],
+    rules: ValueRules,
+    pair_rules: PairRules,
+) -> Comparisons:
+    """Means of groups and levels in pairs."""
+    part = values.parts[0] if values.parts else rules.measure
+
+    def values_of(part_of_answers: pd.DataFrame) -> pd.DataFrame:
+        return _mean_frame(level_values(part_of_answers, names, values.compare, rules))
+
+    return comparison_table(
+        _mean_frame(values),
+        (*values.by, values.compare),
+        units=("item",),
+        value="value",
+        title=MEASURES[part],  # type: ignore[index]
+        value_unit=UNITS[rules.measure],
+        adjust=pair_rules.adjust,
+        ci_level=pair_rules.ci_level,
+        seed=pair_rules.seed,
+        tab=MEANS_TAB,
+        answers=answers,
+        values_of=values_of,
+    )
+
+
+def _method(measure: Measure, compare: str, rules: PairRules, margin_reason: str) -> str:
+    """What is correlated, and how levels are compared."""
+    kind = "Pearson" if rules.kind == "pearson" else "Spearman"
+    reason = f" ({margin_reason})" if margin_reason else ""
+    resampled = f" and {rules.resamples:,} resamples of items" if rules.resamples else ""
+    return (
+        f"{MEASURES[measure]} of every item, correlated between "
+        f"{grouping_title(compare).lower()}s over items ({kind}), with intervals by Fisher's z"
+        f"{resampled}; differences of correlations by Williams's t or Steiger's z with Zou's "
+        "interval; equivalence by two one-sided t-tests within "
+        f"± {rules.bound:g}{reason}; chi-square of counts, with {rules.permutations:,} exchanges "
+        "of whole items."
     )
 
 
@@ -482,8 +499,8 @@ def _add_cautions(values: LevelValues, findings: Findings) -> None:
             )
     if values.measure == "b_and_w":
         findings.cautions.append(
-            "b and w of an item are two values of n: Fisher's interval and p take them as "
-            "independent, the bootstrap interval draws both together. Means are of b."
+            "b and w of an item are two values of n: p, and an interval without resamples, take "
+            "them as independent; resamples draw both together. Means are of b."
         )
 
 

@@ -25,11 +25,12 @@ from core.domain.study import COUNTED_AS_MISSING, LEFT_OUT, Status
 from core.stats import stance
 from core.stats.contingency import unit_associations
 from core.stats.correlation import (
+    FEWEST_FOR_R,
     CorrelationMethod,
     correlation,
     correlation_difference,
+    larger_error_intervals,
     resampled_correlations,
-    resampled_r_intervals,
 )
 from core.stats.equivalence import equivalence, equivalence_verdict
 from core.stats.groups import Adjustment, adjusted_p
@@ -110,15 +111,19 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
         correlation(table[:, a], table[:, b], kind=rules.kind, level=rules.ci_level)
         for a, b in cells
     ]
-    low, high = np.full(len(cells), np.nan), np.full(len(cells), np.nan)
     if rules.bootstrap and cells and len(table):
         resampled = resampled_correlations(
             table, cells, rules.bootstrap, kind=rules.kind, units=values.units
         )
         units_of = [len(np.unique(values.units[present[:, a] & present[:, b]])) for a, b in cells]
         observed = np.array([result.r for result in results])
-        ends = resampled_r_intervals(observed, resampled, np.array(units_of), rules.ci_level)
-        low, high = ends.low, ends.high
+        ends = larger_error_intervals(
+            observed, resampled, np.array(units_of), rules.ci_level, rules.kind
+        )
+        results = [
+            replace(result, low=float(low), high=float(high))
+            for result, low, high in zip(results, ends.low, ends.high, strict=True)
+        ]
     rows = tables.TableRows(_correlation_spec(values, rules), values.by, rules.ci_level)
     r_of: dict[tuple[Any, ...], float] = {}
     for number, (a, b) in enumerate(cells):
@@ -134,8 +139,6 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
             first=first,
             second=second,
             r=result,
-            bootstrap_low=low[number] if defined else math.nan,
-            bootstrap_high=high[number] if defined else math.nan,
             reliability_first=corrected.first_reliability,
             reliability_second=corrected.second_reliability,
             r_corrected=corrected,
@@ -235,6 +238,17 @@ def _why_undefined(
     return words.replace("in every row", "for every item").replace("rows", "items")
 
 
+_FISHER = (
+    "By Fisher's z, items taken as independent; Fisher (1921), for Spearman Bonett & Wright (2000)."
+)
+_LARGER_ERROR = (
+    "By Fisher's z with the larger of two errors: that of normal values, Fisher (1921), for "
+    "Spearman Bonett & Wright (2000), and that over resampled items, both directions of a pair "
+    "together. Item means are often skewed, so that the first alone is too small. None with fewer "
+    f"than {FEWEST_FOR_R} items."
+)
+
+
 def _correlation_spec(values: LevelValues, rules: PairRules) -> tables.TableSpec:
     r = "Pearson's r" if rules.kind == "pearson" else "Spearman's r, of ranks,"
     stacked = " b and w of an item are two values." if values.measure == "b_and_w" else ""
@@ -248,16 +262,7 @@ def _correlation_spec(values: LevelValues, rules: PairRules) -> tables.TableSpec
                 "r",
                 "correlation",
                 f"{r} of {MEASURES[values.measure]} over items.{stacked}",
-                "Fisher's z, items taken as independent; Fisher (1921), for Spearman Bonett & "
-                "Wright (2000).",
-            ),
-            *tables.ends(
-                "bootstrap",
-                f"Bootstrap {tables.LEVEL}",
-                "correlation",
-                "By Fisher's z, with its standard error over resampled items, both directions of a "
-                "pair together, and t.",
-                of="r",
+                _LARGER_ERROR if rules.bootstrap else _FISHER,
             ),
             *corrected_columns("the means"),
             tables.p_value(
@@ -514,8 +519,9 @@ def chi_square_table(
         *v_columns(
             rules.reported,
             "item",
-            " Without resamples by the noncentral chi-square, answers as independent: Steiger "
-            "(2004).",
+            " The lower end is 0 where p by whole items is above 1 less the confidence level, as "
+            "always with fewer than six items. Without resamples by the noncentral chi-square, "
+            "answers as independent: Steiger (2004).",
         ),
         *_CHI_SQUARE[-3:],
     )

@@ -28,6 +28,7 @@ from core.analysis.kit.opinion_values import (
     of_phase,
     opinion_table,
     shift_table,
+    with_phases_alike,
 )
 from core.analysis.kit.option_counts import (
     MidpointRule,
@@ -36,6 +37,7 @@ from core.analysis.kit.option_counts import (
     conditions_within,
     usable_counts,
 )
+from core.analysis.kit.rows import require_answers
 from core.analysis.kit.scores import levels_in_order
 from core.domain.instrument import keyed_points
 from core.domain.results import Unit
@@ -167,16 +169,11 @@ def level_values(
     all levels; b and w pool the answers of formats. Of a study with a second phase, the initial
     one counts, but for s, or where phases are set side by side.
     """
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
     names = (*distinct(by), compare)
-    for name in names:
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(option_counts, names)
     frame = option_counts
     if rules.measure == "s":
+        frame = with_phases_alike(frame, names)
         shifts = shift_table(
             frame, names, maximum=rules.maximum, unusable=rules.unusable, pairs=rules.pairs
         )

@@ -79,8 +79,10 @@ def _used_columns(table: ResultTable, designs: Sequence[ComparisonDesign]) -> Re
     return replace(table, columns=columns, frame=table.frame[[c.name for c in columns]])
 
 
-def _unit_words(kinds: Sequence[str], averaged: Sequence[str]) -> str:
+def _unit_words(designs: Sequence[ComparisonDesign]) -> str:
     """What a row is, where it is not one administration; empty where it is."""
+    kinds = dict.fromkeys(kind for one in designs for kind in one.units)
+    averaged = dict.fromkeys(name for one in designs for name in one.averaged)
     if not averaged:
         return ""
     return (
@@ -138,6 +140,62 @@ def _add_basis(scale: GroupedScores, findings: Findings) -> None:
         )
 
 
+_ADJUSTED_LATER: dict[str, Any] = {"p_adjusted": math.nan, "stars": ""}
+
+
+def _add_pair(
+    scale: GroupedScores,
+    levels: tuple[str, str],
+    n_pairs: int,
+    pairs: tables.TableRows,
+    alternative: Alternative,
+) -> MeanTest:
+    """Compare two groups, one of so many pairs, and add the row."""
+    (first, second), level, within = levels, pairs.level, scale.design.within
+    x, y = scale.scores[first], scale.scores[second]
+    if within:
+        shift = paired_t(x, y, alternative=alternative, level=level)
+        average = average_d(x, y, level=level)
+        d = Estimate(average.value, average.low, average.high)
+        g, n = average.corrected, (shift.n[0], shift.n[0])
+        remarks = (*shift.problems, *average.problems)
+        d_z = Estimate(shift.effect, shift.effect_low, shift.effect_high)
+        both = np.isfinite(x) & np.isfinite(y)
+        x, y = x[both], y[both]
+        d_average = Estimate(math.nan)
+    else:
+        shift = welch_t(y, x, alternative=alternative, level=level)
+        d = Estimate(shift.effect, shift.effect_low, shift.effect_high)
+        g, n = d.value * unbiased_factor(sum(shift.n) - 2), (shift.n[1], shift.n[0])
+        remarks = shift.problems
+        d_z = Estimate(math.nan)
+        d_average = average_variance_d(summary(y), summary(x), level)
+    pairs.add(
+        scale.lead,
+        scale=scale.scale,
+        first=first,
+        second=second,
+        mean_first=summary(x).mean,
+        mean_second=summary(y).mean,
+        difference=Estimate(
+            shift.difference,
+            *simultaneous_interval(shift, len(scale.scores), n_pairs, within=within),
+        ),
+        t=shift.t,
+        df=shift.df,
+        p=shift.p,
+        d=d,
+        g=g,
+        d_z=d_z,
+        d_average=d_average,
+        n_first=n[0],
+        n_second=n[1],
+        remark=" ".join(remarks),
+        **_ADJUSTED_LATER,
+    )
+    return shift
+
+
 def _compare_scale(
     scale: GroupedScores,
     tests: tables.TableRows,
@@ -150,53 +208,12 @@ def _compare_scale(
     Returns the administrations with a score in a group that could be compared with another.
     """
     level, within = tests.level, scale.design.within
-    adjusted_later: dict[str, Any] = {"p_adjusted": math.nan, "stars": ""}
     undefined: dict[str, list[str]] = {}  # pairs by problem
     shifts: dict[tuple[str, str], MeanTest] = {}
     compared = list(level_pairs(list(scale.scores)))
     for first, second in compared:
-        x, y = scale.scores[first], scale.scores[second]
-        if within:
-            shift = paired_t(x, y, alternative=alternative, level=level)
-            average = average_d(x, y, level=level)
-            d = Estimate(average.value, average.low, average.high)
-            g, n = average.corrected, (shift.n[0], shift.n[0])
-            remarks = (*shift.problems, *average.problems)
-            d_z = Estimate(shift.effect, shift.effect_low, shift.effect_high)
-            both = np.isfinite(x) & np.isfinite(y)
-            x, y = x[both], y[both]
-            d_average = Estimate(math.nan)
-        else:
-            shift = welch_t(y, x, alternative=alternative, level=level)
-            d = Estimate(shift.effect, shift.effect_low, shift.effect_high)
-            g, n = d.value * unbiased_factor(sum(shift.n) - 2), (shift.n[1], shift.n[0])
-            remarks = shift.problems
-            d_z = Estimate(math.nan)
-            d_average = average_variance_d(summary(y), summary(x), level)
+        shift = _add_pair(scale, (first, second), len(compared), pairs, alternative)
         shifts[first, second] = shift
-        pairs.add(
-            scale.lead,
-            scale=scale.scale,
-            first=first,
-            second=second,
-            mean_first=summary(x).mean,
-            mean_second=summary(y).mean,
-            difference=Estimate(
-                shift.difference,
-                *simultaneous_interval(shift, len(scale.scores), len(compared), within=within),
-            ),
-            t=shift.t,
-            df=shift.df,
-            p=shift.p,
-            d=d,
-            g=g,
-            d_z=d_z,
-            d_average=d_average,
-            n_first=n[0],
-            n_second=n[1],
-            remark=" ".join(remarks),
-            **adjusted_later,
-        )
         for problem in shift.problems:
             undefined.setdefault(problem, []).append(f"{first} with {second}")
     if within:
@@ -220,7 +237,7 @@ def _compare_scale(
         n_fewer=sum(scale.n_fewer.values()),
         remark=" ".join(problems),
         **test,
-        **adjusted_later,
+        **_ADJUSTED_LATER,
     )
     _add_basis(scale, findings)
     for problem in problems:
@@ -470,23 +487,23 @@ def _difference_text(
 ) -> str:
     """Which group is higher, with the means; of paired units those of the pairs.
 
-    Of three groups or more, which ones differ is told by the pairs; the ends are named.
+    Of two, the second is set beside the first, as in the signs of the test and of the effect. Of
+    three groups or more, which ones differ is told by the pairs; the ends are named.
     """
     if len(groups) == 2 and "mean_first" in pairs[0]:
         means = {pairs[0][name]: pairs[0][f"mean_{name}"] for name in ("first", "second")}
     else:
         means = {row["group"]: row["mean"] for row in groups if math.isfinite(row["mean"])}
-    high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
-    both = f"M = {sentences.decimal_text(means[high])} and {sentences.decimal_text(means[low])}"
-    if len(means) > 2 and differ:
-        return f"groups differ (highest {high}, lowest {low}: {both})"
-    if len(means) > 2:
+    if len(means) > 2 and not differ:
         return "no clear difference"
-    return (
-        f"{high} is higher than {low} ({both})"
-        if differ
-        else (f"no clear difference between {high} and {low} ({both})")
-    )
+    high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
+    first, second = (high, low) if len(means) > 2 else reversed(means)
+    both = f"M = {sentences.decimal_text(means[first])} and {sentences.decimal_text(means[second])}"
+    if len(means) > 2:
+        return f"groups differ (highest {first}, lowest {second}: {both})"
+    if not differ:
+        return f"no clear difference between {first} and {second} ({both})"
+    return f"{first} is {'higher' if first == high else 'lower'} than {second} ({both})"
 
 
 def _design_words(row: sentences.TableRow) -> str:
@@ -571,6 +588,8 @@ def _scripts(
         "Cohen (1988), Statistical power analysis for the behavioral sciences",
         "Cumming & Finch (2001) doi:10.1177/0013164401614002",
         "Steiger (2004) doi:10.1037/1082-989X.9.2.164",
+        "Brown & Forsythe (1974), Technometrics 16, 129-132",
+        "Mehrotra (1997), Communications in Statistics - Simulation 26, 1139-1145",
         "Hays (1963), Statistics for psychologists",
         "Hedges (1981) doi:10.3102/10769986006002107",
         "Kelley (1935) doi:10.1073/pnas.21.9.554",
@@ -634,10 +653,6 @@ def group_comparison(
     alternative : "two-sided", "greater" or "less"
         What p of two groups tests: greater is the second above the first. Three groups or more
         are tested for any difference.
-    adjust : "holm" or "benjamini-hochberg"
-        Adjustment of p, over the scales (`tests`) or over scales and pairs of groups (`pairs`).
-    lists, stereotypes
-        Of texts, how they were scored; not used here.
 
     Returns
     -------
@@ -670,10 +685,8 @@ def group_comparison(
     grouping = group_members(item_scores, factor, groups, by, design)
     scales, compared_scores = grouped_scores(grouping, incomplete, design)
     findings = Findings(list(grouping.cautions), list(grouping.notes))
-    means, tests, pairs = (
-        tables.TableRows(spec, grouping.by, ci_level)
-        for spec in (GROUPS, tests_spec(reported), PAIRS)
-    )
+    specs = (GROUPS, tests_spec(reported), PAIRS)
+    means, tests, pairs = (tables.TableRows(spec, grouping.by, ci_level) for spec in specs)
     used: dict[str, set[int]] = {}
     for scale in with_progress(scales, "scales"):
         _add_means(scale, means)
@@ -683,23 +696,35 @@ def group_comparison(
         needs = _TWO_GROUPS
         if not groups:
             needs = with_alternatives(_TWO_GROUPS, item_scores, _COMPARED, factor)
-        raise findings.refusal(
-            "No groups can be compared.",
-            scores.scores_remedy(item_scores, incomplete, needs),
-            grouping.by,
-        )
-    if factor == "format" and not groups:
-        findings.cautions.append(_format_caution(item_scores))
+        remedy = scores.scores_remedy(item_scores, incomplete, needs)
+        raise findings.refusal("No groups can be compared.", remedy, grouping.by)
     designs = list(dict.fromkeys(scale.design for scale in scales))
-    if any(one.shared and not one.within for one in designs):
-        findings.cautions.append(_SHARED)
-    kinds = list(dict.fromkeys(kind for one in designs for kind in one.units))
-    averaged = list(dict.fromkeys(name for one in designs for name in one.averaged))
+    findings.cautions += [_format_caution(item_scores)] * (factor == "format" and not groups)
+    findings.cautions += [_SHARED] * any(one.shared and not one.within for one in designs)
     result_tables = (
         means.table(),
         with_adjusted_p(_used_columns(tests.table(), designs), adjust, grouping.by),
         with_adjusted_p(_used_columns(pairs.table(), designs), adjust, grouping.by),
     )
+    return score_result(
+        item_scores,
+        result_tables,
+        findings,
+        n_used=scores.scores_used(compared_scores, used),
+        method=f"{_method(grouping.what, designs, alternative, ci_level)}"
+        f"{adjustment_words(adjust, result_tables)}.",
+        matrices=score_matrices(item_scores, grouping.by),
+        taken_for_granted=INDEPENDENT_ROWS if any(not one.within for one in designs) else ("", ""),
+        called="row",
+        unit=_unit_words(designs),
+        later_notes=scores.unanswered_notes(item_scores),
+    )
+
+
+def _method(
+    groups: str, designs: Sequence[ComparisonDesign], alternative: Alternative, ci_level: float
+) -> str:
+    """What is compared by which tests."""
     tests_named = " and ".join(
         name
         for name, within in (
@@ -708,17 +733,7 @@ def group_comparison(
         )
         if any(one.within == within for one in designs)
     )
-    return score_result(
-        item_scores,
-        result_tables,
-        findings,
-        n_used=scores.scores_used(compared_scores, used),
-        method=f"Scores are means of items after reverse-keying; groups by {grouping.what}; "
+    return (
+        f"Scores are means of items after reverse-keying; groups by {groups}; "
         f"{tests_named}, {TAILS[alternative]} for two groups; {ci_level * 100:g}% intervals"
-        f"{adjustment_words(adjust, result_tables)}.",
-        matrices=score_matrices(item_scores, grouping.by),
-        taken_for_granted=INDEPENDENT_ROWS if any(not one.within for one in designs) else ("", ""),
-        called="row",
-        unit=_unit_words(kinds, averaged),
-        later_notes=scores.unanswered_notes(item_scores),
     )

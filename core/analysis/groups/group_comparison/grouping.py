@@ -15,7 +15,7 @@ from core.analysis.kit import scores
 from core.analysis.kit.comparisons import asked_alike
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.results import scale_of_group
-from core.analysis.kit.rows import rows_are_people
+from core.analysis.kit.rows import require_answers, rows_are_people
 from core.domain.factors import (
     CONTEXT_SET,
     ORIGIN,
@@ -28,7 +28,7 @@ from core.domain.frames import PEOPLE
 from core.domain.notes import Place
 from core.domain.study import FACTORS
 from core.domain.wide_scores import ItemScores
-from core.errors import NotEnoughData
+from core.errors import WrongOption
 from core.stats.inputs import Booleans, Floats, Integers, name_list
 from core.stats.scores import ScoreRule
 
@@ -136,10 +136,7 @@ def group_members(
     NotEnoughData
         There are no rows, a column is missing, or the typed groups do not fit the contexts.
     """
-    if item_scores.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
+    require_answers(item_scores)
     compared = "context" if typed else factor
     follows = ("context",) if is_person_fact(compared) else _DETERMINED_BY.get(compared, ())
     decided = (compared, *follows)
@@ -212,23 +209,23 @@ def _read_groups(typed: TypedGroups, contexts: Sequence[str]) -> dict[str, str]:
         if not context and not group:
             continue
         if not context or not group:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"A row of the groups is half empty: '{context or group}'.",
                 "Type a context and its group, or remove the row.",
             )
         if context not in contexts:
             near = get_close_matches(context, contexts, n=3) or list(contexts)
-            raise NotEnoughData(
+            raise WrongOption(
                 f"There is no context '{context}' among the answers.",
                 f"Use a code of the contexts, such as {name_list(near, 3)}.",
             )
         if group_of.setdefault(context, group) != group:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Context '{context}' is in two groups: {group_of[context]} and {group}.",
                 "Give each context one group.",
             )
     if len(set(group_of.values())) < 2:
-        raise NotEnoughData(
+        raise WrongOption(
             "The groups typed are fewer than two.", "Give some contexts a second group."
         )
     return group_of

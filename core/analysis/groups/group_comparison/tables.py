@@ -58,8 +58,8 @@ _CORRECTED = estimate(
     "ε² = (η² − by chance) / (1 − by chance), Kelley (1935); of partial η² the same, Mordkoff "
     "(2019). May be below 0, which means none.",
     "d by the noncentral t, Cumming & Finch (2001), d_av Algina & Keselman (2003); η² by the "
-    "noncentral F, Steiger (2004), partial η² Smithson (2003). Of the population's effect, which "
-    "the corrected value estimates.",
+    "noncentral F, Steiger (2004), with SDs that may differ, Brown & Forsythe (1974); partial η² "
+    "Smithson (2003). Of the population's effect, which the corrected value estimates.",
     ends_title=f"Effect {LEVEL}",
 )
 _PUBLISHED = (

@@ -24,11 +24,13 @@ from core.analysis.kit.scripts.scales import scale_groups
 from core.charts.curves import graded_response_charts
 from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, TextFile
+from core.domain.results import AnalysisResult, ResultTable, TextFile
 from core.domain.study import FACTORS
 from core.domain.tables import TableRows
 from core.errors import NotEnoughData
 from core.progress import with_progress
+from core.stats.groups import Adjustment
+from core.stats.inputs import Floats
 from core.stats.irt import item_response as response
 from core.stats.irt import response_fit
 from core.stats.irt.response_models import ModelName
@@ -276,46 +278,18 @@ def graded_response(
             "repetitions).",
             by,
         )
-    trait = np.linspace(-limit, limit, levels)
-    most = max(len(item.intercepts) for item in modelled)
-    items = TableRows(tables.items_spec(irt_model, most), by)
-    levels_of_items = tables.item_information_spec(tables.whole_levels(trait))
-    item_information = TableRows(levels_of_items, by)
-    information, of_model, of_items, models, persons = (
-        TableRows(spec, by)
-        for spec in (
-            tables.INFORMATION,
-            tables.FIT,
-            tables.ITEM_FIT,
-            tables.MODELS,
-            tables.PERSON_FIT,
-        )
-    )
-    names = _administration_names(item_scores, by) if person_fit else {}
+    fitted = partial(_fitted, points=points, steps=steps) if compare_models else None
+    names = _administration_names(item_scores, by) if person_fit else None
+    filled = _ResponseRows(by, irt_model, modelled, np.linspace(-limit, limit, levels))
     for matrix, fit in zip(matrices, fits, strict=True):
-        tables.add_items(items, item_information, matrix, fit, trait)
-        tables.add_information(information, matrix, fit, trait)
-        tables.add_fit(of_model, matrix, fit)
-        tables.add_item_fit(of_items, matrix, fit, adjust)
-        if compare_models:
-            fitted = partial(_fitted, matrix, points=points, steps=steps)
-            tables.add_models(models, matrix, fit, fitted)
-        if person_fit and fit:
+        filled.add(matrix, fit, adjust)
+        if fitted:
+            tables.add_models(filled.models, matrix, fit, partial(fitted, matrix))
+        if names is not None and fit:
             of_persons = response_fit.person_fit(fit, seed=seed)
-            tables.add_persons(persons, matrix, fit, of_persons, names)
+            tables.add_persons(filled.persons, matrix, fit, of_persons, names)
             _note_persons(findings, matrix, of_persons)
-    result_tables = [
-        rows.table()
-        for rows in (
-            items,
-            item_information,
-            information,
-            of_model,
-            of_items,
-            *([models] if compare_models else []),
-            *([persons] if person_fit else []),
-        )
-    ]
+    result_tables = filled.tables(models=compare_models, persons=person_fit)
     return score_result(
         item_scores,
         result_tables,
@@ -330,6 +304,49 @@ def graded_response(
         called="row",
         later_notes=[_TRAIT_ORIGIN],
     )
+
+
+class _ResponseRows:
+    """The rows of all tables."""
+
+    def __init__(
+        self,
+        by: Sequence[str],
+        model: ModelName,
+        items: Sequence[response.ResponseItem],
+        trait: Floats,
+    ) -> None:
+        self._trait = trait
+        most = max(len(item.intercepts) for item in items)
+        self._items = TableRows(tables.items_spec(model, most), by)
+        levels_of_items = tables.item_information_spec(tables.whole_levels(trait))
+        self._item_information = TableRows(levels_of_items, by)
+        self._information = TableRows(tables.INFORMATION, by)
+        self._models_of_scales = TableRows(tables.FIT, by)
+        self._item_fit = TableRows(tables.ITEM_FIT, by)
+        self.models = TableRows(tables.MODELS, by)
+        self.persons = TableRows(tables.PERSON_FIT, by)
+
+    def add(
+        self, matrix: ScoreMatrix, fit: response.ItemResponseFit | None, adjust: Adjustment
+    ) -> None:
+        """The rows of one subscale of a group."""
+        tables.add_items(self._items, self._item_information, matrix, fit, self._trait)
+        tables.add_information(self._information, matrix, fit, self._trait)
+        tables.add_fit(self._models_of_scales, matrix, fit)
+        tables.add_item_fit(self._item_fit, matrix, fit, adjust)
+
+    def tables(self, *, models: bool, persons: bool) -> list[ResultTable]:
+        """The tables, with those of other models and of persons where they are asked for."""
+        filled = [
+            self._items,
+            self._item_information,
+            self._information,
+            self._models_of_scales,
+            self._item_fit,
+        ]
+        filled += [self.models] * models + [self.persons] * persons
+        return [rows.table() for rows in filled]
 
 
 def _fit_subscale(

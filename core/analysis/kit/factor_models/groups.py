@@ -45,6 +45,7 @@ from core.analysis.kit.matrices import (
 from core.analysis.kit.rows import Floats, administrations_of
 from core.domain.factors import is_person_fact
 from core.domain.frames import NUMERIC_FACTS
+from core.domain.notes import Note
 from core.domain.numbers import count_text
 from core.domain.results import ResultTable
 from core.domain.tables import TableRows, TableSpec, count, key, number, p_value, remark, text
@@ -177,10 +178,11 @@ def _n_options(matrix: ScoreMatrix, points: Mapping[int, frozenset[float]]) -> i
 
 # The model and the answers of each group.
 
-UNIT_CHANGED = (
+_UNIT_CHANGED = Note(
     "With the first loading of each factor fixed at 1 the search found no maximum, as happens "
     "where that item hardly loads on its factor. So the variances of factors are 1 instead: the "
-    "same model, fit and standardized estimates, with raw loadings in another unit."
+    "same model, fit and standardized estimates, with raw loadings in another unit.",
+    kind="unit changed",
 )
 
 
@@ -489,7 +491,7 @@ def fit_model(
         return fit
     other = search(scaling="std.lv")
     same_model = other.converged and other.fit.df == fit.fit.df
-    return replace(other, problems=(UNIT_CHANGED, *other.problems)) if same_model else fit
+    return replace(other, problems=(_UNIT_CHANGED, *other.problems)) if same_model else fit
 
 
 def n_scores_used(scores: Floats, missing: ItemRule) -> int:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -23,9 +25,9 @@ from core.analysis.kit.option_counts import (
     ResampleUnit,
     UnitResamples,
     cell_codes,
+    not_asked_notes,
     unit_interval_help,
-    unit_interval_method,
-    usable_counts,
+    unit_interval_sentence,
 )
 from core.analysis.kit.options import (
     Adjust,
@@ -37,7 +39,7 @@ from core.analysis.kit.options import (
     reported_first,
 )
 from core.analysis.kit.registry import Choice, analysis
-from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.repeatability.random_consistency.entropies import (
     Coding,
     EntropySums,
@@ -53,8 +55,9 @@ from core.domain.factors import grouping_title
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import undefined_note
 from core.domain.numbers import count_text
-from core.domain.results import AnalysisResult, Column
+from core.domain.results import AnalysisResult, Column, ResultTable
 from core.errors import NotEnoughData
+from core.stats.groups import Adjustment
 from core.stats.inputs import name_list, ratios
 from core.stats.repeatability import EntropyUnit
 from core.stats.resampling import Bootstrap
@@ -224,6 +227,33 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     )
 
 
+_CodingOption = Annotated[
+    Coding,
+    Choice(
+        "Answers count",
+        (("sides", "As yes or no (dichotomized)"), ("options", "As answered")),
+        help="Dichotomized answers can be compared between formats. As answered, every option "
+        "counts by itself, and the maximum is that of the format's options.",
+    ),
+]
+_Logarithm = Annotated[
+    EntropyUnit,
+    Choice("Unit of entropy", (("nats", "Nats (natural logarithm)"), ("bits", "Bits"))),
+]
+_RepeatsOption = Annotated[
+    Repeats,
+    Choice(
+        "Answers are repeated",
+        (
+            ("same", "Under the same conditions"),
+            ("together", "Wherever the group answered the item"),
+        ),
+        help="The same conditions are the same respondent, language, context, entity, form and "
+        "so on. Together, differences between contexts, say, count as lack of repeatability.",
+    ),
+]
+
+
 @analysis(
     title="Repeatability",
     question="Does the same question get the same answer again?",
@@ -264,32 +294,10 @@ def random_consistency(
     option_counts: pd.DataFrame,
     *,
     by: By = ("respondent",),
-    coding: Annotated[
-        Coding,
-        Choice(
-            "Answers count",
-            (("sides", "As yes or no (dichotomized)"), ("options", "As answered")),
-            help="Dichotomized answers can be compared between formats. As answered, every option "
-            "counts by itself, and the maximum is that of the format's options.",
-        ),
-    ] = "sides",
+    coding: _CodingOption = "sides",
     midpoint: Midpoint = "bank",
-    logarithm: Annotated[
-        EntropyUnit,
-        Choice("Unit of entropy", (("nats", "Nats (natural logarithm)"), ("bits", "Bits"))),
-    ] = "nats",
-    repeats: Annotated[
-        Repeats,
-        Choice(
-            "Answers are repeated",
-            (
-                ("same", "Under the same conditions"),
-                ("together", "Wherever the group answered the item"),
-            ),
-            help="The same conditions are the same respondent, language, context, entity, form and "
-            "so on. Together, differences between contexts, say, count as lack of repeatability.",
-        ),
-    ] = "same",
+    logarithm: _Logarithm = "nats",
+    repeats: _RepeatsOption = "same",
     reported: Reported = "corrected",
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
@@ -347,12 +355,7 @@ def random_consistency(
     """
     names = tuple(name for name in distinct(by) if name != "format")
 
-    def entropies_of(answers: pd.DataFrame) -> ItemEntropies:
-        repeated = repeated_answers(
-            answers, names, coding=coding, repeats=repeats, midpoint=midpoint, resample=resample
-        )
-        return item_entropies(repeated, logarithm)
-
+    entropies_of = partial(_entropies, names, coding, repeats, midpoint, resample, unit=logarithm)
     entropies = entropies_of(option_counts)
     if not entropies.defined.any():
         raise _nothing_repeated(entropies, coding)
@@ -360,54 +363,76 @@ def random_consistency(
     factors = [[name] for name in names] if len(names) > 1 else []
     sets = [list(names), [*names, "format"], *factors, []]
     sums = entropy_sums(entropies, sets if names else sets[:2], resample, bootstrap, ci_level)
-    totals, formats = (_in_groups(_sum_frame(entropies, of), names) for of in sums[:2])
     items = _in_groups(_item_frame(entropies), names)
-    of_all = _sum_columns(logarithm, reported)
-    of_format = _sum_columns(logarithm, reported, of_format=True)
-    result_tables = [
-        tables.TableSpec("totals", "Sums", of_all, "Sums").table(totals, names, ci_level),
-        tables.TableSpec("formats", "Sums by format", (_FORMAT, *of_format), "Sums").table(
-            formats, names, ci_level
-        ),
-    ]
-    if len(cell_codes(entropies.answers.items, names)[1]) > 1 and sums[-1].n_defined[0]:
-        columns = (tables.key("factor", "Factor"), tables.key("level", "Level"), *of_all)
-        margins = tables.TableSpec("margins", "Sums over groups", columns, "Sums")
-        result_tables.append(margins.table(_margins(entropies, sums[2:]), level=ci_level))
-    result_tables += [
-        tables.TableSpec("items", "Items", _item_columns(logarithm), "Items").table(items, names),
-        tables.TableSpec(
-            "extremes",
-            "Most and least certain items",
-            _extreme_columns(logarithm),
-            "Most and least certain",
-        ).table(_extremes(items, names), names),
-    ]
+    result_tables = _tables(entropies, sums, items, names, reported, ci_level)
     compared = Comparisons((), ())
-    measure = "relative" if reported == "corrected" else "normalized"
     if names:
-        compared = comparison_table(
-            _item_means(entropies, names, measure),
-            names,
-            units=("item",),
-            value=measure,
-            title="Entropy / even answers" if reported == "corrected" else "Entropy / maximum",
-            adjust=adjust,
-            ci_level=ci_level,
-            seed=seed,
-            answers=option_counts,
-            values_of=lambda answers: _item_means(entropies_of(answers), names, measure),
+        compared = _comparisons(
+            entropies, option_counts, names, entropies_of, reported, adjust, ci_level, seed
         )
+    intervals = bootstrap is not None
     findings = _findings(
-        option_counts,
-        entropies,
-        sums[0],
-        coding=coding,
-        midpoint=midpoint,
-        resample=resample,
-        intervals=bootstrap is not None,
+        option_counts, entropies, sums[0], coding, midpoint, resample, intervals=intervals
     )
     findings.notes += compared.notes
+    method = _method(logarithm, coding, midpoint, repeats)
+    if resamples:
+        method += f" {unit_interval_sentence(ci_level, resamples, resample)}"
+    result = option_result(
+        option_counts,
+        (*result_tables, *compared.tables),
+        findings,
+        unit="one item in one format, with its repeated answers",
+        used=round(float(entropies.n.sum())),
+        method=method,
+    )
+    return replace(result, choices={"logarithm": logarithm})
+
+
+def _entropies(
+    names: Sequence[str],
+    coding: Coding,
+    repeats: Repeats,
+    midpoint: MidpointRule,
+    resample: ResampleUnit,
+    answers: pd.DataFrame,
+    unit: EntropyUnit,
+) -> ItemEntropies:
+    """The entropies of repeated answers."""
+    repeated = repeated_answers(
+        answers, names, coding=coding, repeats=repeats, midpoint=midpoint, resample=resample
+    )
+    return item_entropies(repeated, unit)
+
+
+def _comparisons(
+    entropies: ItemEntropies,
+    option_counts: pd.DataFrame,
+    names: Sequence[str],
+    entropies_of: Callable[[pd.DataFrame], ItemEntropies],
+    reported: StatisticForm,
+    adjust: Adjustment,
+    ci_level: float,
+    seed: int,
+) -> Comparisons:
+    """Entropies of groups in pairs, relative to those of even answers or to the maximum."""
+    measure = "relative" if reported == "corrected" else "normalized"
+    return comparison_table(
+        _item_means(entropies, names, measure),
+        names,
+        units=("item",),
+        value=measure,
+        title="Entropy / even answers" if reported == "corrected" else "Entropy / maximum",
+        adjust=adjust,
+        ci_level=ci_level,
+        seed=seed,
+        answers=option_counts,
+        values_of=lambda answers: _item_means(entropies_of(answers), names, measure),
+    )
+
+
+def _method(unit: EntropyUnit, coding: Coding, midpoint: MidpointRule, repeats: Repeats) -> str:
+    """What is computed of which answers."""
     coded = (
         f"answers as yes or no (a middle one {MIDPOINT_WORDS[midpoint]})"
         if coding == "sides"
@@ -418,28 +443,53 @@ def random_consistency(
         if repeats == "same"
         else "of all conditions together"
     )
-    why = ", because a study wants to speak of more than its items" if resample == "item" else ""
-    intervals = f" {unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}{why}."
-    return count_result(
-        (*result_tables, *compared.tables),
-        findings,
-        unit="one item in one format, with its repeated answers",
-        trials=int(option_counts["count"].sum()),
-        usable=int(usable_counts(option_counts)["count"].sum()),
-        used=round(float(entropies.n.sum())),
-        method=f"Entropy −Σ p log p in {logarithm} of {coded}, {cells}."
-        f"{intervals if resamples else ''}",
-    )
+    return f"Entropy −Σ p log p in {unit} of {coded}, {cells}."
+
+
+def _tables(
+    entropies: ItemEntropies,
+    sums: Sequence[EntropySums],
+    items: pd.DataFrame,
+    names: Sequence[str],
+    reported: StatisticForm,
+    ci_level: float,
+) -> list[ResultTable]:
+    """Sums of groups, by format and over groups, items, and those of lowest and highest entropy."""
+    totals, formats = (_in_groups(_sum_frame(entropies, of), names) for of in sums[:2])
+    of_all = _sum_columns(entropies.unit, reported)
+    of_format = _sum_columns(entropies.unit, reported, of_format=True)
+    result_tables = [
+        tables.TableSpec("totals", "Sums", of_all, "Sums").table(totals, names, ci_level),
+        tables.TableSpec("formats", "Sums by format", (_FORMAT, *of_format), "Sums").table(
+            formats, names, ci_level
+        ),
+    ]
+    if len(cell_codes(entropies.answers.items, names)[1]) > 1 and sums[-1].n_defined[0]:
+        columns = (tables.key("factor", "Factor"), tables.key("level", "Level"), *of_all)
+        margins = tables.TableSpec("margins", "Sums over groups", columns, "Sums")
+        result_tables.append(margins.table(_margins(entropies, sums[2:]), level=ci_level))
+    return [
+        *result_tables,
+        tables.TableSpec("items", "Items", _item_columns(entropies.unit), "Items").table(
+            items, names
+        ),
+        tables.TableSpec(
+            "extremes",
+            "Most and least certain items",
+            _extreme_columns(entropies.unit),
+            "Most and least certain",
+        ).table(_extremes(items, names), names),
+    ]
 
 
 def _findings(
     option_counts: pd.DataFrame,
     entropies: ItemEntropies,
     totals: EntropySums,
-    *,
     coding: Coding,
     midpoint: MidpointRule,
     resample: ResampleUnit,
+    *,
     intervals: bool,
 ) -> Findings:
     """What is undefined, where answers are few and where there is no interval; how to read it."""
@@ -487,11 +537,7 @@ def _findings(
             f"Numbers of an item are means over up to {most_conditions} conditions, such as "
             "contexts, in each of which it was answered twice or more."
         )
-    not_asked = option_counts["status"].astype(object) == "not_asked"
-    if to_come := int(option_counts["count"][not_asked].sum()):
-        findings.notes.append(
-            f"{count_text(to_come, 'planned trial has', 'planned trials have')} not been asked yet."
-        )
+    findings.notes += not_asked_notes(option_counts)
     return findings
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -11,7 +13,7 @@ import pandas as pd
 
 from core.analysis.kit import sentences
 from core.analysis.kit.columns import with_upper_help
-from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.comparisons import Comparisons, comparison_table
 from core.analysis.kit.matrices import data_notes, distinct, group_name
 from core.analysis.kit.option_counts import (
     CONDITIONS,
@@ -20,11 +22,12 @@ from core.analysis.kit.option_counts import (
     Midpoint,
     MidpointRule,
     Resample,
+    ResampleUnit,
     UnitResamples,
+    not_asked_notes,
     sums_over_cells,
     unit_interval_help,
-    unit_interval_method,
-    usable_counts,
+    unit_interval_sentence,
 )
 from core.analysis.kit.options import (
     ADJUSTMENT_NAMES,
@@ -37,7 +40,7 @@ from core.analysis.kit.options import (
     reported_first,
 )
 from core.analysis.kit.registry import Number, analysis
-from core.analysis.kit.results import Findings, count_result
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.repeatability.referential_consistency.divergences import (
     FormatAnswers,
     PairMeasure,
@@ -71,7 +74,10 @@ _FEW_ANSWERS = 10
 
 def _mean_columns(of: str, reported: StatisticForm) -> tuple[tuple[Column, ...], ...]:
     """The mean divergence and the mean distance: corrected, as published, and by chance."""
-    interval = unit_interval_help("units (items, contexts or repetitions)")
+    interval = (
+        f"{unit_interval_help('units (items, contexts or repetitions)')} The upper end is never "
+        "below 0, as formats cannot differ by less than nothing."
+    )
     divergence = tables.estimate(
         "corrected",
         "Divergence above chance (bits)",
@@ -285,6 +291,18 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     )
 
 
+_Permutations = Annotated[
+    int,
+    Number(
+        "Permutations",
+        0,
+        10_000,
+        help="Of an item's answers between its formats, for p "
+        "and for what chance alone would give; 0 for none.",
+    ),
+]
+
+
 @analysis(
     title="Formats",
     question="Does the answer format change the answers?",
@@ -328,16 +346,7 @@ def referential_consistency(
     resample: Resample = "item",
     ci_level: ConfidenceLevel = 0.95,
     adjust: Adjust = "benjamini-hochberg",
-    permutations: Annotated[
-        int,
-        Number(
-            "Permutations",
-            0,
-            10_000,
-            help="Of an item's answers between its formats, for p "
-            "and for what chance alone would give; 0 for none.",
-        ),
-    ] = 1000,
+    permutations: _Permutations = 1000,
     resamples: UnitResamples = 1000,
     seed: Seed = 0,
 ) -> AnalysisResult:
@@ -385,7 +394,8 @@ def referential_consistency(
     Divergences agree with scipy 1.17.1 and R to 1e-12.
     """
     names = tuple(name for name in distinct(by) if name != "format")
-    answers = format_answers(option_counts, names, midpoint, resample)
+    answers_of = partial(format_answers, names=names, midpoint=midpoint, resample=resample)
+    answers = answers_of(option_counts)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
     if len(answers.formats) < 2:
         raise NotEnoughData(
@@ -404,55 +414,15 @@ def referential_consistency(
     measures = _Measures(answers, divergence, distance, test)
     corrected = reported == "corrected" and test is not None
     items = _item_frame(measures, adjust)
-
-    def item_divergences(option_counts: pd.DataFrame) -> pd.DataFrame:
-        part = format_answers(option_counts, names, midpoint, resample)
-        part_test = tested(part, permutations, seed) if corrected else None
-        measured = divergences(part, part_test, resample, None, ci_level)
-        return part.items.assign(
-            divergence=measured.items, corrected=measured.items - measured.items_chance
-        )
-
-    compared = comparison_table(
-        items,
-        names,
-        units=("subscale", "item"),
-        value="corrected" if corrected else "divergence",
-        title="Divergence above chance" if corrected else "Divergence",
-        adjust=adjust,
-        ci_level=ci_level,
-        seed=seed,
-        answers=option_counts,
-        values_of=item_divergences,
-    )
+    deals = (resample, permutations if corrected else 0, seed)
+    compared = _comparisons(items, option_counts, names, answers_of, deals, adjust, ci_level)
     findings = Findings(notes=data_notes(option_counts))
     _add_group_cautions(findings, measures, UNIT_WORDS[resample] if resamples else "")
     _add_findings(findings, measures, midpoint, permutations)
-    not_asked = option_counts["status"].astype(object) == "not_asked"
-    if to_come := int(option_counts["count"][not_asked].sum()):
-        findings.notes.append(
-            f"{count_text(to_come, 'planned trial has', 'planned trials have')} not been asked yet."
-        )
-    findings.notes += compared.notes
-    method = [
-        "Jensen-Shannon divergence (base 2) of answers as yes or no (a middle one "
-        f"{MIDPOINT_WORDS[midpoint]}) under the same conditions (context, template and so on), "
-        "mean over conditions and pairs of formats; earth mover's distance of answers as chosen, "
-        "by their points on 0 to 1."
-    ]
-    if resamples:
-        why = ", because a study wants to speak of more than its items"
-        method.append(
-            f"{unit_interval_method(ci_level, resamples, UNIT_WORDS[resample])}"
-            f"{why if resample == 'item' else ''}."
-        )
-    if test is not None:
-        method.append(
-            f"p by {test.n_permutations:,} permutations of an item's answers between formats; p "
-            f"of items adjusted after {ADJUSTMENT_NAMES[adjust]}."
-        )
+    findings.notes += [*not_asked_notes(option_counts), *compared.notes]
     totals, formats, pairs = _specs(reported)
-    return count_result(
+    return option_result(
+        option_counts,
         (
             totals.table(_total_frame(measures), names, ci_level),
             formats.table(_format_frame(measures), names, ci_level),
@@ -462,11 +432,68 @@ def referential_consistency(
         ),
         findings,
         unit="one item, with its answers in each format",
-        trials=int(option_counts["count"].sum()),
-        usable=int(usable_counts(option_counts)["count"].sum()),
         used=round(float(answers.answers[np.isfinite(divergence.items)].sum())),
-        method=" ".join(method),
+        method=_method(midpoint, test, adjust, ci_level, resamples, resample),
     )
+
+
+def _comparisons(
+    items: pd.DataFrame,
+    option_counts: pd.DataFrame,
+    names: Sequence[str],
+    answers_of: Callable[[pd.DataFrame], FormatAnswers],
+    rules: tuple[ResampleUnit, int, int],
+    adjust: Adjustment,
+    ci_level: float,
+) -> Comparisons:
+    """Divergences of groups in pairs; above chance where there are permutations to tell it."""
+    resample, permutations, seed = rules
+
+    def values_of(option_counts: pd.DataFrame) -> pd.DataFrame:
+        part = answers_of(option_counts)
+        test = tested(part, permutations, seed) if permutations else None
+        measured = divergences(part, test, resample, None, ci_level)
+        return part.items.assign(
+            divergence=measured.items, corrected=measured.items - measured.items_chance
+        )
+
+    return comparison_table(
+        items,
+        names,
+        units=("subscale", "item"),
+        value="corrected" if permutations else "divergence",
+        title="Divergence above chance" if permutations else "Divergence",
+        adjust=adjust,
+        ci_level=ci_level,
+        seed=seed,
+        answers=option_counts,
+        values_of=values_of,
+    )
+
+
+def _method(
+    midpoint: MidpointRule,
+    test: PermutationTest | None,
+    adjust: Adjustment,
+    level: float,
+    resamples: int,
+    unit: ResampleUnit,
+) -> str:
+    """What is compared of which answers, and where intervals and p come from."""
+    method = [
+        "Jensen-Shannon divergence (base 2) of answers as yes or no (a middle one "
+        f"{MIDPOINT_WORDS[midpoint]}) under the same conditions (context, template and so on), "
+        "mean over conditions and pairs of formats; earth mover's distance of answers as chosen, "
+        "by their points on 0 to 1."
+    ]
+    if resamples:
+        method.append(unit_interval_sentence(level, resamples, unit))
+    if test is not None:
+        method.append(
+            f"p by {test.n_permutations:,} permutations of an item's answers between formats; p "
+            f"of items adjusted after {ADJUSTMENT_NAMES[adjust]}."
+        )
+    return " ".join(method)
 
 
 # Rows of the tables.

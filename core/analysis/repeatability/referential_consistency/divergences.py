@@ -303,12 +303,17 @@ def _measured(
             )
         bounds = -chance_means.ravel(), 1 - chance_means.ravel()
         ends = unit_intervals((means - chance_means).ravel(), drawn, n_units, level, bounds)
-        low, high = ends.low.reshape(means.shape), ends.high.reshape(means.shape)
+        # Formats that answer alike differ by what chance gives: by less, none differ.
+        upper = np.maximum(ends.high, 0.0)
+        low, high = ends.low.reshape(means.shape), upper.reshape(means.shape)
     return PairMeasure(
         pairs,
         wide[:, 0],
         wide_chance[:, 0],
-        *(_parts(values, n_formats) for values in (means, chance_means, low, high)),
+        *(
+            (values[:, :1], values[:, 1 : 1 + n_formats], values[:, 1 + n_formats :])
+            for values in (means, chance_means, low, high)
+        ),
     )
 
 
@@ -336,10 +341,6 @@ def _wide(pairs: Floats, n_formats: int) -> Floats:
     """The mean over pairs, that of each format's pairs, and each pair, along the last axis."""
     others = mean_with_others(pairs, n_formats)
     return np.concatenate([mean_of_defined(pairs)[..., None], others, pairs], axis=-1)
-
-
-def _parts(wide: Floats, n_formats: int) -> Parts:
-    return wide[:, :1], wide[:, 1 : 1 + n_formats], wide[:, 1 + n_formats :]
 
 
 def _group_means(values: Floats, group: Integers, n_groups: int) -> Floats:

@@ -20,8 +20,7 @@ from core.domain.frames import ITEM_SCORES
 from core.domain.numbers import percent_text
 from core.domain.results import AnalysisResult
 from core.domain.study import FACTORS
-from core.domain.tables import TableRows
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, WrongOption
 from core.progress import with_progress
 from core.stats.inputs import name_list
 from core.stats.variance.components import Estimator, variance_components
@@ -147,8 +146,8 @@ def _shares_text(rows: Sequence[sentences.TableRow], form: str) -> str:
         parts.append(
             f"{percent_text(min(rest, 1.0))} from {len(defined) - len(named)} other sources"
         )
-    name = residual["source"].removeprefix("Residual")
-    last = f"{percent_text(min(residual[form], 1.0))} is residual{name}"
+    source = f"{residual['source'][0].lower()}{residual['source'][1:]}"
+    last = f"{percent_text(min(residual[form], 1.0))} is {source}"
     below = any(row[form] <= -0.005 for row in defined)
     none = " Sources with a corrected share below 0 count as none." if below else ""
     if not parts:
@@ -287,21 +286,12 @@ def generalizability(
     require_known(facets, "Facets")
     require_known(fixed, "Fixed facets")
     plan = group_tables.StudyPlan(objects, fixed, _numbers_of(numbers), target, ci_level, seed)
-    components, coefficients, needs, decisions = (
-        TableRows(spec, names, ci_level)
-        for spec in (
-            group_tables.components_spec(reported),
-            group_tables.COEFFICIENTS,
-            group_tables.NEEDS,
-            group_tables.DECISIONS,
-        )
-    )
     scored = item_scores["score"].notna().groupby(item_scores["item"].astype(str)).any()
     findings = Findings(notes=data_notes(item_scores))
     if not scored.all():
         without = name_list(list(scored.index[~scored.to_numpy()]))
         findings.notes.append(f"Left out, because nobody answered: {without}.")
-    tables = group_tables.GroupTables(components, coefficients, needs, decisions, findings)
+    tables = group_tables.empty_tables(reported, names, ci_level, findings)
     designs = group_designs(item_scores, names, distinct(facets))
     for design in with_progress(designs, "groups"):
         parts = variance_components(design.cells, estimator)
@@ -313,7 +303,7 @@ def generalizability(
             "asking, and answers that differ.",
         )
     return count_result(
-        [rows.table() for rows in (components, coefficients, needs, decisions)],
+        tables.tables(),
         findings,
         unit="one answer: an item in one administration",
         trials=len(item_scores),
@@ -341,7 +331,7 @@ def _numbers_of(text: str) -> dict[str, float]:
         if not name and not value:
             continue
         if not value.isdigit() or int(value) < 1:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Levels in a planned study: '{part.strip()}' is not read.",
                 "Write a facet, an equals sign and a whole number, such as context=10.",
             )

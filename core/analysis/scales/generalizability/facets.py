@@ -13,14 +13,16 @@ from core.analysis.kit.rows import (
     Integers,
     codes_of,
     relative_scores,
+    require_factors,
     row_cells,
     rows_are_people,
 )
 from core.domain.attributes import is_attribute
 from core.domain.factors import GROUPINGS, grouping_title
+from core.domain.instrument import ATTRIBUTE
 from core.domain.numbers import count_text, number_text
 from core.domain.study import SETTINGS
-from core.errors import NotEnoughData
+from core.errors import WrongOption
 from core.stats.inputs import Floats, name_list
 from core.stats.variance.coefficients import REPLICATES
 from core.stats.variance.design import DesignCells, Effects, cells, effects, members, same_partition
@@ -83,7 +85,8 @@ class GroupDesign:
     @property
     def confounded(self) -> tuple[str, ...]:
         """The facets that stand for several columns."""
-        return tuple(name for name in self.facets if " or " in name)
+        pairs = zip(self.facets, self.columns, strict=True)
+        return tuple(name for name, columns in pairs if len(_named_columns(columns)) > 1)
 
     def order(self, effect: int) -> tuple[int, int]:
         """Where an effect stands in a list: single facets first, in their order."""
@@ -121,8 +124,10 @@ class GroupDesign:
 
 def title(column: str) -> str:
     """A column in the middle of a sentence: "label order", "country" for `item.country`."""
-    words = grouping_title(column).removeprefix("Item: ")
-    return {"entity b": "second entity"}.get(words.lower(), words[0].lower() + words[1:])
+    if column == "entity_b":
+        return "second entity"
+    words = column.removeprefix(ATTRIBUTE) if is_attribute(column) else grouping_title(column)
+    return words[0].lower() + words[1:]
 
 
 def counted(name: str, number: float) -> str:
@@ -153,12 +158,10 @@ def group_designs(
         More facets are chosen than can be analyzed, or one that the frame does not have.
     """
     if len(chosen) > MOST_FACETS - 1:
-        raise NotEnoughData(
+        raise WrongOption(
             f"{len(chosen)} facets are chosen beside items.", f"Choose at most {MOST_FACETS - 1}."
         )
-    for name in chosen:
-        if name not in item_scores:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_factors(item_scores, chosen)
     places = row_cells(item_scores, by)
     scores = relative_scores(item_scores) * SCALE
     usable = np.isfinite(scores)
@@ -236,11 +239,17 @@ def _vary_within(
     )
 
 
-def _facet_name(columns: Sequence[str], people: bool) -> str:
-    """What to call a facet: a respondent and its model are one, and contexts may be people."""
+def _named_columns(columns: Sequence[str], people: bool = False) -> list[str]:
+    """The columns that name a facet: a respondent and its model are one."""
     names = list(columns)
     if "respondent" in names and "model" in names:
         names.remove("model" if people else "respondent")
+    return names
+
+
+def _facet_name(columns: Sequence[str], people: bool) -> str:
+    """What to call a facet; contexts may be people."""
+    names = _named_columns(columns, people)
     return " or ".join("person" if people and n == "context" else title(n) for n in names)
 
 
@@ -249,6 +258,6 @@ def require_known(names: Sequence[str], option: str) -> None:
     possible = ("item", "repetition", *GROUPINGS)
     unknown = [name for name in names if name not in possible and not is_attribute(name)]
     if unknown:
-        raise NotEnoughData(
+        raise WrongOption(
             f"{option}: there is no facet '{unknown[0]}'.", f"Use: {name_list(possible, 30)}."
         )

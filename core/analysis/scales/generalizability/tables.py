@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from core.analysis.kit.options import StatisticForm, reported_first
 from core.analysis.kit.results import Findings
 from core.analysis.scales.generalizability.facets import GroupDesign
 from core.domain.notes import undefined_note
+from core.domain.results import ResultTable
 from core.domain.tables import (
     TableRows,
     TableSpec,
@@ -223,6 +224,20 @@ class GroupTables:
     decisions: TableRows
     findings: Findings
     n_used: int = 0
+
+    def tables(self) -> list[ResultTable]:
+        """The tables in their order."""
+        filled = (self.components, self.coefficients, self.needs, self.decisions)
+        return [rows.table() for rows in filled]
+
+
+def empty_tables(
+    reported: StatisticForm, by: Sequence[str], ci_level: float, findings: Findings
+) -> GroupTables:
+    """The tables without rows."""
+    specs = (components_spec(reported), COEFFICIENTS, NEEDS, DECISIONS)
+    components, coefficients, needs, decisions = (TableRows(spec, by, ci_level) for spec in specs)
+    return GroupTables(components, coefficients, needs, decisions, findings)
 
 
 def add_group(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import combinations
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ import pandas as pd
 
 from core.analysis.kit import sentences
 from core.analysis.kit.matrices import (
+    ScoreMatrix,
     data_cautions,
     data_notes,
     distinct,
@@ -236,8 +237,8 @@ def _multitrait_matrix_scripts(
     methods = distinct(split)
     names = tuple(name for name in distinct(by) if name not in methods)
     sources = study_sources(item_scores, other, incomplete, (*names, *methods))
-    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists, score))
-    sources = with_prefixes(sources)
+    choices = (lists, descriptor, first, second, first_lists, score)
+    sources = with_prefixes([*sources, *_text_sources(texts, choices)])
     rows_by = row_factors(sources, names, methods)
     return correlation_files(
         [_paired_columns(own) for own in score_tables(sources, names, methods, rows_by, ci_level)],
@@ -339,15 +340,8 @@ def multitrait_matrix(
         Texts of the same models and contexts, scored by the odds ratios of listed words.
     lists, descriptor, first, second, first_lists, score
         How texts are scored, as in `odds_ratios`.
-    kind : "pearson" or "spearman"
-        Linear, or of mean ranks.
-    incomplete : "prorated", "listwise", "half" or "available"
-        A score needs answers to 80 % of the planned items of the scale, to all, to half of them,
-        or to any.
     adjust : "holm" or "benjamini-hochberg"
         Over the pairs of scores of a group.
-    resamples : int
-        Of rows; 0 for none.
 
     Returns
     -------
@@ -375,8 +369,8 @@ def multitrait_matrix(
     methods = distinct(split)
     names = tuple(name for name in distinct(by) if name not in methods)
     sources = study_sources(item_scores, other, incomplete, (*names, *methods))
-    sources += _text_sources(texts, (lists, descriptor, first, second, first_lists, score))
-    sources = with_prefixes(sources)
+    choices = (lists, descriptor, first, second, first_lists, score)
+    sources = with_prefixes([*sources, *_text_sources(texts, choices)])
     rows_by = row_factors(sources, names, methods)
     tables = tuple(score_tables(sources, names, methods, rows_by, ci_level))
     bootstrap = Bootstrap(resamples, seed) if resamples else None
@@ -390,37 +384,16 @@ def multitrait_matrix(
     if not any(group.correlated for group in groups):
         raise findings.refusal(
             "No scores can be correlated.",
-            scores_remedy(
-                item_scores,
-                incomplete,
-                "It needs two scores that vary over three contexts or more: subscales, levels of a "
-                "factor that separates scores, or another study of the same models and contexts.",
-            ),
+            scores_remedy(item_scores, incomplete, _NEEDS),
             names,
         )
-    behind: dict[str, dict[str, set[int]]] = {}  # administrations of scores that are correlated
-    for group in groups:
-        for i in group.correlated:
-            correlated = group.table.scores[i]
-            of_source = behind.setdefault(correlated.source, {})
-            of_source.setdefault(correlated.scale, set()).update(group.table.behind[i].index)
+    behind = _administrations_behind(groups)
     frames = {source.name: source.frame for source in sources if source.frame is not None}
     made = result_tables(groups, names, sources, adjust, ci_level)
     matrices = score_matrices(item_scores, names)
     return count_result(
         made,
-        Findings(
-            [
-                *data_cautions(item_scores, matrices),
-                *findings.cautions,
-                *row_cautions(item_scores, *INDEPENDENT_ROWS),
-            ],
-            [
-                *data_notes(item_scores),
-                *findings.notes,
-                *row_notes(item_scores, *INDEPENDENT_ROWS),
-            ],
-        ),
+        _with_those_of_data(findings, item_scores, matrices),
         unit=f"one {_row_words(rows_by, names)}, of which all administrations are "
         "averaged (a row, where notes speak of rows)",
         trials=sum(len(frame) for frame in frames.values()),
@@ -430,3 +403,40 @@ def multitrait_matrix(
         f"from the rows that have both; {ci_level * 100:g}% intervals by Fisher's z"
         f"{adjustment_words(adjust, made)}; reliability is Cronbach's alpha.",
     )
+
+
+def _with_those_of_data(
+    findings: Findings, item_scores: pd.DataFrame, matrices: Sequence[ScoreMatrix]
+) -> Findings:
+    """The findings between what is said of any such answers, and of any such rows."""
+    return Findings(
+        [
+            *data_cautions(item_scores, matrices),
+            *findings.cautions,
+            *row_cautions(item_scores, *INDEPENDENT_ROWS),
+        ],
+        [
+            *data_notes(item_scores),
+            *findings.notes,
+            *row_notes(item_scores, *INDEPENDENT_ROWS),
+        ],
+    )
+
+
+_NEEDS = (
+    "It needs two scores that vary over three contexts or more: subscales, levels of a factor that "
+    "separates scores, or another study of the same models and contexts."
+)
+
+
+def _administrations_behind(
+    groups: Iterable[GroupCorrelations],
+) -> dict[str, dict[str, set[int]]]:
+    """The administrations of each source and scale whose scores are correlated."""
+    behind: dict[str, dict[str, set[int]]] = {}
+    for group in groups:
+        for i in group.correlated:
+            correlated = group.table.scores[i]
+            of_source = behind.setdefault(correlated.source, {})
+            of_source.setdefault(correlated.scale, set()).update(group.table.behind[i].index)
+    return behind

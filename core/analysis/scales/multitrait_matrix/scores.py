@@ -16,7 +16,7 @@ from core.analysis.kit.matrices import (
     choose_missing,
     score_matrices,
 )
-from core.analysis.kit.rows import Floats
+from core.analysis.kit.rows import Floats, require_answers
 from core.analysis.kit.scores import (
     administration_labels,
     administration_scores,
@@ -28,7 +28,7 @@ from core.analysis.kit.scores import (
 )
 from core.analysis.words.odds_ratios import Contrast, odds_ratio_scores
 from core.domain.study import FACTORS, WAYS_OF_ASKING
-from core.errors import NotEnoughData
+from core.errors import NotEnoughData, WrongOption
 from core.stats.inputs import Estimate, ItemRule
 from core.stats.reliability.alpha import cronbach_alpha
 from core.stats.scores import ScoreRule
@@ -152,10 +152,7 @@ def study_sources(
     NotEnoughData
         There are no answers, or the same study stands on both sides.
     """
-    if item_scores.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
+    require_answers(item_scores)
     sources = _sources_of(item_scores, incomplete, columns, main=True)
     if other is not None:
         others = _sources_of(other, incomplete, columns, main=False)
@@ -165,7 +162,7 @@ def study_sources(
             )
         same = {source.name for source in sources} & {source.name for source in others}
         if same:
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Study {', '.join(sorted(same))} is compared with itself.",
                 "Choose another study, or none.",
             )

@@ -12,7 +12,6 @@ import numpy as np
 from core.analysis.kit.adjusting import STARS
 from core.analysis.kit.scores import level_sort_key
 from core.analysis.scales.multitrait_matrix.scores import Score, ScoreSource, ScoreTable
-from core.domain.notes import Note
 from core.domain.results import ResultTable
 from core.domain.tables import (
     TableRows,
@@ -164,7 +163,6 @@ def correlate_scores(
     table: ScoreTable, kind: CorrelationMethod, level: float, bootstrap: Bootstrap | None
 ) -> GroupCorrelations:
     """The correlations among the scores of a group."""
-    # numbers for names, so that a problem tells its pair whatever the scores are called
     names = [str(n) for n in range(len(table.scores))]
     alphas = {
         name: alpha.value
@@ -175,14 +173,10 @@ def correlate_scores(
     resampled = None
     if bootstrap:
         resampled = trait_matrix(table.values, names, kind=kind, level=level, bootstrap=bootstrap)
-    # the problems of each pair, once each; others are of the matrix as a whole
-    problems: dict[tuple[int, int], tuple[str, ...]] = {}
-    for problem in (*correlations.problems, *(resampled.problems if resampled else ())):
-        if isinstance(problem, Note) and problem.place:
-            first, second = map(int, problem.place.split(" with "))
-            reason = Note(problem.words, kind=problem.kind)
-            of_pair = problems.get((first, second), ())
-            problems[first, second] = tuple(dict.fromkeys((*of_pair, reason)))
+    problems = {  # once each
+        pair: tuple(dict.fromkeys((*own, *(resampled.of_pairs[pair] if resampled else ()))))
+        for pair, own in correlations.of_pairs.items()
+    }
     return GroupCorrelations(table, kind, correlations, resampled, problems)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -11,7 +12,12 @@ from core import progress
 from core.analysis.kit import sentences
 from core.analysis.kit.factor_models.fit import FIT_BOUNDS
 from core.analysis.kit.factor_models.groups import choose_estimator, with_missing_rule
-from core.analysis.kit.factor_models.models import FactorEstimator, FactorModel
+from core.analysis.kit.factor_models.models import (
+    ChosenEstimator,
+    EstimatorKind,
+    FactorEstimator,
+    FactorModel,
+)
 from core.analysis.kit.matrices import (
     INDEPENDENCE,
     choose_missing,
@@ -75,7 +81,9 @@ from core.charts.lights import bounds_of_criteria, light_charts, sources_of_band
 from core.domain.frames import ITEM_SCORES
 from core.domain.results import AnalysisResult
 from core.errors import NotEnoughData
+from core.stats.inputs import ItemRule
 from core.stats.resampling import Bootstrap
+from core.stats.scores import ScoreRule
 from core.stats.validation import (
     FEWEST_ROWS,
     JUNG_2025,
@@ -212,19 +220,10 @@ def validation_report(
     form_2, order_2 : str
         Form and order held against the baseline; empty: "alternate" or "paraphrase", and "random",
         else the first other one that is there, negated forms last.
-    lists, descriptor, first, second, first_lists, score
-        As in `odds_ratios`.
-    model, estimator : str
-        As in `cfa`. "automatic" chooses by the options of the baseline.
     missing : "prorated", "listwise", "half" or "available"
-        An administration has a score, the mean of its answers, where it answers 80 % of the items,
-        all, half of them, or any. Internal consistency and the factor model take complete ones, or
-        all by full information (WLSMV: pairwise) where the complete ones leave out more than a
-        tenth of those of any group.
-    ci_level : float in (0, 1)
-        Not of the interval of RMSEA, which covers 90 %.
-    resamples, seed : int
-        Bootstrap of administrations, for the interval of internal consistency.
+        Of scores. Internal consistency and the factor model take complete administrations, or all
+        by full information (WLSMV: pairwise) where the complete ones leave out more than a tenth of
+        those of any group.
 
     Returns
     -------
@@ -253,47 +252,21 @@ def validation_report(
     odds_ratios), to 1e-12.
     """
     names = tuple(name for name in distinct(by) if name not in ("form", "label_order"))
-    scheme = chosen_scheme(
-        {
-            "internal consistency": consistency_bands,
-            "alternate form": form_bands,
-            "option order": order_bands,
-            "concurrent": concurrent_bands,
-            "convergent": convergent_bands,
-        },
-        highest_rmsea,
-        lowest_cfi,
-    )
-    cases = administrations_of(item_scores, missing)
-    if baseline(cases).empty:
-        raise NotEnoughData(
-            "There are no answers to the original form with the options in their own order, which "
-            "all criteria start from.",
-            "Choose a study that asked so, or take filters off.",
-        )
-    how, why = choose_estimator(estimator, baseline(item_scores))
-    usual_scores = [*scores_of_groups(baseline(item_scores), names)]
-    fitted, _ = with_missing_rule(how, "automatic", usual_scores)
-    alpha_rule, why_all = choose_missing("automatic", usual_scores, "fiml")
-    contrast = (
-        None
-        if texts is None
-        else choose_contrast(texts, lists, descriptor, first, second, first_lists, score)
-    )
-    check_other_study(item_scores, convergent)
-    other_form, other_order, other_scale = (
-        None if frame is None else administrations_of(frame, missing)
-        for frame in (alternate, reordered, convergent)
-    )
+    edges = (consistency_bands, form_bands, order_bands, concurrent_bands, convergent_bands)
+    bands = dict(zip(_USUAL, edges, strict=True))
+    scheme = chosen_scheme(bands, highest_rmsea, lowest_cfi)
+    cases = _cases(item_scores, missing)
+    how, fitted, alpha_rule, why = _models(item_scores, names, estimator)
+    contrast = _contrast(texts, lists, descriptor, first, second, first_lists, score)
+    form, alternate_rows = _other_level(cases, alternate, "form", form_2, missing)
+    order, reordered_rows = _other_level(cases, reordered, "label_order", order_2, missing)
     plan = Plan(
         names=names,
-        form=other_level(cases if other_form is None else other_form, "form", form_2),
-        order=other_level(cases if other_order is None else other_order, "label_order", order_2),
-        alternate=None if other_form is None else other_study_rows(other_form, "form", form_2),
-        reordered=None
-        if other_order is None
-        else other_study_rows(other_order, "label_order", order_2),
-        convergent=None if other_scale is None else baseline_or_all(other_scale),
+        form=form,
+        order=order,
+        alternate=alternate_rows,
+        reordered=reordered_rows,
+        convergent=_other_scale(item_scores, convergent, missing),
         downstream=_downstream(texts, contrast, names),
         model=model,
         estimator=how,
@@ -303,7 +276,61 @@ def validation_report(
         ci_level=ci_level,
         bootstrap=Bootstrap(resamples, seed),
     )
-    return _report(item_scores, cases, plan, scheme, texts, contrast, (*why, *why_all))
+    return _report(item_scores, cases, plan, scheme, texts, contrast, why)
+
+
+def _cases(item_scores: pd.DataFrame, missing: ScoreRule) -> pd.DataFrame:
+    """The administrations, some of which asked the original form with options in their order."""
+    cases = administrations_of(item_scores, missing)
+    if baseline(cases).empty:
+        raise NotEnoughData(
+            "There are no answers to the original form with the options in their own order, which "
+            "all criteria start from.",
+            "Choose a study that asked so, or take filters off.",
+        )
+    return cases
+
+
+def _models(
+    item_scores: pd.DataFrame, names: Sequence[str], estimator: FactorEstimator
+) -> tuple[ChosenEstimator, EstimatorKind, ItemRule, tuple[str, ...]]:
+    """The estimator, with its rule for gaps, and that of alpha, with notes on both choices."""
+    how, why = choose_estimator(estimator, baseline(item_scores))
+    usual_scores = [*scores_of_groups(baseline(item_scores), names)]
+    fitted, _ = with_missing_rule(how, "automatic", usual_scores)
+    alpha_rule, why_all = choose_missing("automatic", usual_scores, "fiml")
+    return how, fitted, alpha_rule, (*why, *why_all)
+
+
+def _contrast(
+    texts: pd.DataFrame | None, lists: pd.DataFrame | None, descriptor: str, *choices: Any
+) -> Contrast | None:
+    """The lists and groups of texts that scores come from, where there are texts."""
+    return None if texts is None else choose_contrast(texts, lists, descriptor, *choices)
+
+
+def _other_scale(
+    item_scores: pd.DataFrame, convergent: pd.DataFrame | None, missing: ScoreRule
+) -> pd.DataFrame | None:
+    """The administrations of another scale, which is not this one."""
+    check_other_study(item_scores, convergent)
+    if convergent is None:
+        return None
+    return baseline_or_all(administrations_of(convergent, missing))
+
+
+def _other_level(
+    cases: pd.DataFrame,
+    other_study: pd.DataFrame | None,
+    factor: str,
+    level: str,
+    missing: ScoreRule,
+) -> tuple[str, pd.DataFrame | None]:
+    """The form or order that is held against the baseline, and its rows in another study."""
+    if other_study is None:
+        return other_level(cases, factor, level), None
+    others = administrations_of(other_study, missing)
+    return other_level(others, factor, level), other_study_rows(others, factor, level)
 
 
 def _report(

@@ -39,7 +39,7 @@ from core.analysis.scales.validation_report.scores import (
 )
 from core.domain.notes import Note, of_kind, undefined_note
 from core.domain.study import Status
-from core.errors import NotEnoughData, UserError
+from core.errors import UserError, WrongOption
 from core.stats.correlation import correlation
 from core.stats.inputs import Estimate, item_rows
 from core.stats.reliability.alpha import cronbach_alpha, stratified_alpha
@@ -94,7 +94,7 @@ def chosen_scheme(
         except ValueError:
             typed = ", ".join(f"{edge:g}" for edge in typed_edges) or "none"
             usual = ", ".join(f"{edge:g}" for edge in JUNG_2025.bands[criterion].edges)
-            raise NotEnoughData(
+            raise WrongOption(
                 f"Bands of the criterion '{criterion}' need two or three falling numbers, and they "
                 f"are: {typed}.",
                 f"Type, for example, {usual}.",

@@ -16,7 +16,7 @@ from core.analysis.kit.factor_models.models import (
     EstimatorKind,
     ModelKind,
 )
-from core.analysis.kit.rows import Floats, Integers, in_level_order
+from core.analysis.kit.rows import Floats, Integers, in_level_order, require_factors
 from core.analysis.kit.scores import (
     aggregate_administrations,
     repeated_note,
@@ -24,7 +24,7 @@ from core.analysis.kit.scores import (
 )
 from core.domain.instrument import INVERTED_FORMS, ORIGINAL
 from core.domain.study import FACTORS, SETTINGS
-from core.errors import NotEnoughData
+from core.errors import WrongOption
 from core.stats.inputs import Estimate, ItemRule, name_list
 from core.stats.resampling import Bootstrap
 from core.stats.scores import ScoreRule, scale_scores
@@ -159,9 +159,7 @@ def groups_of(
     NotEnoughData
         The frame lacks one of the factors.
     """
-    for name in names:
-        if name not in frame:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_factors(frame, names)
     if not names:
         yield (), frame
         return
@@ -203,7 +201,7 @@ def other_level(frame: pd.DataFrame, factor: str, typed: str) -> str:
     levels = [level for level in _distinct_texts(frame[factor]) if level not in USUAL[factor]]
     wanted = typed.strip()
     if wanted and wanted not in levels:
-        raise NotEnoughData(
+        raise WrongOption(
             f"There are no answers to the {_NAMES[factor]} '{wanted}'.",
             f"Type one of these: {name_list(levels, 20)}."
             if levels
@@ -326,7 +324,7 @@ def check_other_study(item_scores: pd.DataFrame, convergent: pd.DataFrame | None
         return
     same = sorted(set(item_scores["study"].astype(str)) & set(convergent["study"].astype(str)))
     if same:
-        raise NotEnoughData(
+        raise WrongOption(
             f"Study {', '.join(same)} is chosen as another scale for itself.",
             "Choose a study of another scale as the convergent one, or none.",
         )

@@ -19,7 +19,7 @@ from core.analysis.scales.validation_report.scores import (
     varying_factors,
 )
 from core.domain.factors import REWRITING
-from core.domain.notes import about, of_kind, undefined_note
+from core.domain.notes import about, of_kind
 from core.domain.results import ResultTable
 from core.domain.tables import (
     TableRows,
@@ -255,7 +255,6 @@ def _bands_table(scheme: RatingScheme) -> ResultTable:
 
 # Cautions and notes.
 
-_NOT_COLLECTED = undefined_note("Not collected.")
 _ADVICE: Mapping[Criterion, str] = {
     "alternate form": "Ask a second form of the items as well, or choose the study that asked it.",
     "option order": "Ask with options in random order as well, or choose the study that did.",
@@ -279,8 +278,8 @@ def criterion_remarks(judged: Judged) -> Findings:
                 continue
             kind = cautions
             reason = next(iter(of_kind(criterion.problems, "undefined")), criterion.reason)
-            if _NOT_COLLECTED in criterion.problems:
-                kind, reason = notes, f"{_NOT_COLLECTED} {_ADVICE[criterion.criterion]}"
+            for sentence in of_kind(criterion.problems, "not collected"):
+                kind, reason = notes, f"{sentence} {_ADVICE[criterion.criterion]}"
             kind.setdefault((criterion.criterion, reason), []).append(group)
     return Findings(_of_groups(cautions, len(judged)), _of_groups(notes, len(judged)))
 

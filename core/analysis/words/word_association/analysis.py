@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from core.analysis.kit.comparisons import MOST_PAIRS, comparison_table, group_pairs
+from core.analysis.kit.comparisons import MOST_PAIRS, Comparisons, comparison_table, group_pairs
 from core.analysis.kit.item_errors import (
     ItemErrors,
     RepeatRule,
@@ -28,7 +28,6 @@ from core.analysis.kit.option_counts import (
     sums_over_cells,
     unit_interval_help,
     unit_interval_method,
-    usable_counts,
 )
 from core.analysis.kit.options import (
     Adjust,
@@ -42,6 +41,7 @@ from core.analysis.kit.options import (
     WordResamples,
 )
 from core.analysis.kit.registry import BankTable, Choice, Number, analysis
+from core.analysis.kit.results import Findings, option_result
 from core.analysis.kit.sentences import (
     GroupAnswers,
     TableRow,
@@ -61,11 +61,12 @@ from core.domain.frames import ITEMS, OPTION_COUNTS, WORDINGS
 from core.domain.notes import about
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
-from core.domain.tables import count, estimate, factor_columns, key, remark, text
+from core.domain.tables import count, estimate, factor_columns, key, level_text, remark, text
 from core.stats.agreement import weighted_kappa
 from core.stats.association import RATES, WORD_CLASSES, Rate, UnitRates, association_rates
 from core.stats.correlation import correlation
 from core.stats.distributions import wilson_interval
+from core.stats.groups import Adjustment
 from core.stats.inputs import Booleans, Floats, Integers, ratios
 from core.stats.resampling import Bootstrap
 
@@ -234,6 +235,22 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return answers_of_groups(table_of(result, "groups"), sentence)
 
 
+_ComparedRate = Annotated[
+    Literal["optimism", "pessimism", "neutrality", "consistency", "balance"],
+    Choice(
+        "Compare groups by",
+        (
+            ("optimism", "Optimism"),
+            ("pessimism", "Pessimism"),
+            ("neutrality", "Neutrality"),
+            ("consistency", "Consistency"),
+            ("balance", "Optimism − pessimism"),
+        ),
+        help="What the table of groups compared in pairs is about.",
+    ),
+]
+
+
 @analysis(
     title="Word association",
     question="How many words are positive, negative or neutral again and again, and which?",
@@ -282,20 +299,7 @@ def word_association(
     unusable: NeutralReplies = "neutral",
     missing: MissingTests = "listwise",
     top: Annotated[int, Number("Top words", 1, 200, help="Words in each list.")] = 20,
-    compared: Annotated[
-        Literal["optimism", "pessimism", "neutrality", "consistency", "balance"],
-        Choice(
-            "Compare groups by",
-            (
-                ("optimism", "Optimism"),
-                ("pessimism", "Pessimism"),
-                ("neutrality", "Neutrality"),
-                ("consistency", "Consistency"),
-                ("balance", "Optimism − pessimism"),
-            ),
-            help="What the table of groups compared in pairs is about.",
-        ),
-    ] = "optimism",
+    compared: _ComparedRate = "optimism",
     ci_level: ConfidenceLevel = 0.95,
     resamples: WordResamples = 1000,
     seed: Seed = 0,
@@ -321,12 +325,6 @@ def word_association(
         Words in each list of top words.
     compared : str
         The rate of the comparison of groups in pairs.
-    ci_level, resamples, seed : float, int, int
-        Coverage of the intervals; resamples of words (0 for none) and their seed.
-    adjust : "holm" or "benjamini-hochberg"
-        Of p in the comparison of groups.
-    errors_over : str
-        What the errors of mean answers are over, for r between groups.
     items, wordings : ITEMS and WORDINGS frames
         Ranks and texts of the words.
 
@@ -356,7 +354,7 @@ def word_association(
     """
     bank_items = pd.DataFrame(columns=list(ITEMS.columns)) if items is None else items
     texts = pd.DataFrame(columns=list(WORDINGS.columns)) if wordings is None else wordings
-    names, level = distinct(by), f"{ci_level * 100:g}% CI"
+    names, level = distinct(by), level_text(ci_level)
 
     def tests_of(answers: pd.DataFrame) -> _Tests:
         conditions = conditions_within(answers, names)
@@ -368,71 +366,30 @@ def word_association(
     counts, classes = tests.counts, tests.usual
     facts = word_facts(counts, bank_items, texts)
     bootstrap = Bootstrap(resamples, seed) if resamples else None
-    rates = association_rates(
-        tests.classes,
-        tests.cells.neutral,
-        tests.cells.tests,
-        groups=tests.group,
-        bootstrap=bootstrap,
-        level=ci_level,
-    )
-    factors = factor_columns(names)
+    rates = tests.rates(bootstrap, ci_level)
     groups = pd.DataFrame(counts.groups, columns=list(names))
-    pairs = comparison_table(
-        _values(tests, compared),
-        names,
-        units=("word",),
-        value="value",
-        title=_COMPARED[compared][0],
-        value_unit=_COMPARED[compared][1],
-        unit_name="word",
-        adjust=adjust,
-        ci_level=ci_level,
-        seed=seed,
-        tab="Agreement",
-        answers=answers,
-        values_of=lambda answers: _values(tests_of(answers), compared),
-    )
+    pairs = _comparisons(tests, compared, answers, tests_of, adjust, ci_level, seed)
     errors = _errors_of_means(option_counts, names, counts.groups, texts, unusable, errors_over)
     agreement, further = _agreement_rows(tests, groups, ci_level, errors)
-    tables = (
-        result_table(
-            "groups",
-            "Rates by group",
-            _group_rows(tests, rates),
-            (*factors, *_group_columns(level)),
-            "Groups",
+    return option_result(
+        option_counts,
+        (
+            _rates_table(tests, rates, level),
+            _top_table(counts, classes, facts, top),
+            result_table(
+                "agreement",
+                "Agreement of groups",
+                agreement,
+                _agreement_columns(level),
+                "Agreement",
+            ),
+            *pairs.tables,
+            _words_table(counts, classes, facts),
         ),
-        result_table(
-            "top_words",
-            "Top words",
-            _top_rows(counts, classes, facts, top),
-            (*factors, *_TOP_COLUMNS),
-            "Top words",
-        ),
-        result_table(
-            "agreement", "Agreement of groups", agreement, _agreement_columns(level), "Agreement"
-        ),
-        *pairs.tables,
-        ResultTable(
-            "words",
-            "Every word",
-            _words_frame(counts, classes, facts),
-            (*factors, *_WORD_COLUMNS),
-            "All words",
-        ),
-    )
-    n_used = int(tests.cells.labeled[tests.counted].sum())
-    n_usable = int(usable_counts(option_counts)["count"].sum())
-    return AnalysisResult(
-        tables=tables,
+        Findings(_cautions(tests), [*_notes(counts, facts, unusable), *further, *pairs.notes]),
         unit="one word",
-        n_used=n_used,
-        n_missing=int(option_counts["count"].sum()) - n_usable,
-        n_left_out=n_usable - n_used,
+        used=int(tests.cells.labeled[tests.counted].sum()),
         method=_method(unusable, missing, ci_level, resamples, seed),
-        cautions=tuple(_cautions(tests)),
-        notes=(*_notes(counts, facts, unusable), *further, *pairs.notes),
     )
 
 
@@ -459,6 +416,44 @@ class _Tests:
     def usual(self) -> Integers:
         """The class of each word of each group, (groups, words)."""
         return usual_classes(self.classes, self.group)
+
+    def rates(self, bootstrap: Bootstrap | None, level: float) -> dict[Rate, UnitRates]:
+        """The rates of each group, with intervals where words are resampled."""
+        return association_rates(
+            self.classes,
+            self.cells.neutral,
+            self.cells.tests,
+            groups=self.group,
+            bootstrap=bootstrap,
+            level=level,
+        )
+
+
+def _comparisons(
+    tests: _Tests,
+    compared: str,
+    answers: pd.DataFrame,
+    tests_of: Callable[[pd.DataFrame], _Tests],
+    adjust: Adjustment,
+    ci_level: float,
+    seed: int,
+) -> Comparisons:
+    """One rate of groups in pairs, over the words that both have."""
+    return comparison_table(
+        _values(tests, compared),
+        tests.counts.by,
+        units=("word",),
+        value="value",
+        title=_COMPARED[compared][0],
+        value_unit=_COMPARED[compared][1],
+        unit_name="word",
+        adjust=adjust,
+        ci_level=ci_level,
+        seed=seed,
+        tab="Agreement",
+        answers=answers,
+        values_of=lambda answers: _values(tests_of(answers), compared),
+    )
 
 
 def _method(unusable: str, missing: str, level: float, resamples: int, seed: int) -> str:
@@ -488,7 +483,7 @@ def _range_text(values: Floats) -> str:
     return low if low == high else f"{low} to {high}"
 
 
-def _group_rows(tests: _Tests, rates: dict[Rate, UnitRates]) -> list[tuple[Any, ...]]:
+def _rates_table(tests: _Tests, rates: dict[Rate, UnitRates], level: str) -> ResultTable:
     """One row for each group."""
     counts, classes = tests.counts, tests.classes
     some = sums_over_cells(tests.counted * 1.0, tests.group) > 0
@@ -516,12 +511,11 @@ def _group_rows(tests: _Tests, rates: dict[Rate, UnitRates]) -> list[tuple[Any, 
                 *(int(replies[place].sum()) for replies in (counts.labeled, counts.without_label)),
             )
         )
-    return rows
+    columns = (*factor_columns(counts.by), *_group_columns(level))
+    return result_table("groups", "Rates by group", rows, columns, "Groups")
 
 
-def _top_rows(
-    counts: WordCounts, classes: Integers, facts: WordFacts, top: int
-) -> list[tuple[Any, ...]]:
+def _top_table(counts: WordCounts, classes: Integers, facts: WordFacts, top: int) -> ResultTable:
     """One row for each group and place, with the words of the three lists."""
     codes = counts.words["item"].tolist()
     rows: list[tuple[Any, ...]] = []
@@ -539,10 +533,11 @@ def _top_rows(
                 word = int(words[place]) if place < len(words) else None
                 cells += ["", math.nan] if word is None else [texts[word], float(facts.ranks[word])]
             rows.append((*group, place + 1, *cells))
-    return rows
+    columns = (*factor_columns(counts.by), *_TOP_COLUMNS)
+    return result_table("top_words", "Top words", rows, columns, "Top words")
 
 
-def _words_frame(counts: WordCounts, classes: Integers, facts: WordFacts) -> pd.DataFrame:
+def _words_table(counts: WordCounts, classes: Integers, facts: WordFacts) -> ResultTable:
     """One row for each group and word that it has, by rank."""
     shown = counts.planned[:, facts.order]
     rows, columns = np.nonzero(shown)
@@ -560,7 +555,7 @@ def _words_frame(counts: WordCounts, classes: Integers, facts: WordFacts) -> pd.
         "neutral": counts.neutral,
         "missing": counts.missing,
     }
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             **own,
             "item": counts.words["item"].to_numpy(dtype=object)[words],
@@ -570,6 +565,8 @@ def _words_frame(counts: WordCounts, classes: Integers, facts: WordFacts) -> pd.
             **{name: array[rows, words].astype(np.int64) for name, array in whole.items()},
         }
     )
+    table_columns = (*factor_columns(counts.by), *_WORD_COLUMNS)
+    return ResultTable("words", "Every word", frame, table_columns, "All words")
 
 
 _COMPARED: dict[str, tuple[str, Literal["proportion", "correlation"]]] = {

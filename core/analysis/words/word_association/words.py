@@ -12,6 +12,7 @@ import pandas as pd
 from core.analysis.kit.matrices import distinct
 from core.analysis.kit.option_counts import cell_codes, groups_of_cells, sums_over_cells
 from core.analysis.kit.options import MissingTestRule, NeutralRule
+from core.analysis.kit.rows import require_answers
 from core.domain.study import COUNTED_AS_MISSING
 from core.errors import NotEnoughData
 from core.stats.association import UNKNOWN_CLASS, WORD_CLASSES, word_classes
@@ -164,13 +165,7 @@ def count_words(
         There are no trials, the frame lacks a factor of `by`, or no option has a stance.
     """
     names = distinct(by)
-    if option_counts.empty:
-        raise NotEnoughData(
-            "There are no answers yet.", "Run or import a study, or widen the filters."
-        )
-    for name in names:
-        if name not in option_counts:
-            raise NotEnoughData(f"The answers have no factor {name}.", "Choose another factor.")
+    require_answers(option_counts, names)
     kinds = _kinds(option_counts, unusable)
     group, labels = cell_codes(option_counts, names)
     word, first = word_numbers(option_counts, wordings)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated
 
 import pandas as pd
 
-from core.analysis.kit.comparisons import comparison_table
+from core.analysis.kit.comparisons import Comparisons, comparison_table
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.options import Adjust, By, ConfidenceLevel, Seed
 from core.analysis.kit.registry import BankTable, Number, analysis
@@ -55,6 +56,7 @@ from core.charts.worldview import worldview_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult
+from core.stats.groups import Adjustment
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import SamplingRule
 
@@ -70,7 +72,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         row = rows[0]
         if not row["n"]:
             return "No statement counts, so there is no worldview."
-        group = _name(result, row)
+        factors = table_of(result, "groups").with_role("group")
+        group = group_name([row[name] for name in factors], factors)
         ends = interval_text(row["reliable_low"], row["reliable_high"], percent_text)
         judged = (
             f" asked count, {percent_text(row['of_judged'])} of those that can be judged"
@@ -90,12 +93,6 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         return "; ".join(parts) + "."
 
     return answers_of_groups(table_of(result, "groups"), sentence)
-
-
-def _name(result: AnalysisResult, row: TableRow) -> str:
-    """The name of the group of a row of the table of groups."""
-    factors = table_of(result, "groups").with_role("group")
-    return group_name([row[name] for name in factors], factors)
 
 
 def _leaning_words(rows: Sequence[TableRow]) -> str:
@@ -140,6 +137,27 @@ def _domain_words(rows: Sequence[TableRow]) -> str:
     parts = [f"for {named(above)}"] if above else []
     parts += [f"against {named(below)}"] if below else []
     return ", ".join(parts) or "neither for nor against any domain beyond chance"
+
+
+_LeastReliable = Annotated[
+    int,
+    Number(
+        "Mark domains below",
+        0,
+        1000,
+        help="Domains with fewer statements that count, on average over templates, are marked. "
+        "Published: 6.",
+    ),
+]
+_StatementDraws = Annotated[
+    int,
+    Number(
+        "Bootstrap resamples",
+        0,
+        10_000,
+        help="Of whole statements, for the intervals; 0 for none.",
+    ),
+]
 
 
 @analysis(
@@ -192,30 +210,13 @@ def worldview(
     items: Annotated[pd.DataFrame, BankTable("items")],
     by: By = ("respondent", "language"),
     count: Count = "five",
-    least_reliable: Annotated[
-        int,
-        Number(
-            "Mark domains below",
-            0,
-            1000,
-            help="Domains with fewer statements that count, on average over templates, are marked. "
-            "Published: 6.",
-        ),
-    ] = 6,
+    least_reliable: _LeastReliable = 6,
     ties: Ties = "fails",
     least: LeastAnswers = 10,
     inverted: InvertedTemplates = "own_test",
     sampling_resamples: SamplingResamples = 1000,
     ci_level: ConfidenceLevel = 0.95,
-    resamples: Annotated[
-        int,
-        Number(
-            "Bootstrap resamples",
-            0,
-            10_000,
-            help="Of whole statements, for the intervals; 0 for none.",
-        ),
-    ] = 1000,
+    resamples: _StatementDraws = 1000,
     seed: Seed = 0,
     adjust: Adjust = "holm",
 ) -> AnalysisResult:
@@ -235,10 +236,6 @@ def worldview(
         Domains with fewer statements that count, on average over templates, are marked.
     ties, least, inverted, sampling_resamples : as in `statement_verdicts`
         Choices of the tests of reliability.
-    ci_level, resamples, seed : float, int, int
-        Coverage of the intervals; resamples of statements (0 for none); seed of both bootstraps.
-    adjust : "holm" or "benjamini-hochberg"
-        Of p in the comparison of groups.
 
     Returns
     -------
@@ -271,16 +268,10 @@ def worldview(
     Source: Ceron et al. (2024). Checked by hand, against a plain program of loops on random
     studies, and (Spearman) against R.
     """
-
-    def verdicts_of(answers: pd.DataFrame) -> StatementVerdicts:
-        return statement_verdicts(
-            answers,
-            by,
-            ties=ties,
-            least=least,
-            inverted=inverted,
-            sampling=SamplingRule(sampling_resamples, seed),
-        )
+    sampling = SamplingRule(sampling_resamples, seed)
+    verdicts_of = partial(
+        statement_verdicts, by=by, ties=ties, least=least, inverted=inverted, sampling=sampling
+    )
 
     def values_of(answers: pd.DataFrame) -> pd.DataFrame:
         own = stances_of(verdicts_of(answers), count)
@@ -294,10 +285,34 @@ def worldview(
     )
     domains, templates = domain_tables(stances, bank, settings)
     leaning, parties = leaning_tables(stances, bank, settings)
+    of_groups = group_table(stances, settings)
     between, pair_notes = party_pair_tables(positions, ci_level)
-    compared = comparison_table(
-        domain_values(stances, bank),
-        (*stances.by, "domain"),
+    values = domain_values(stances, bank)
+    compared = _comparisons(values, stances.by, (adjust, ci_level, seed), option_counts, values_of)
+    return AnalysisResult(
+        tables=(domains, leaning, parties, *between, of_groups, templates, *compared.tables),
+        unit="one statement in one template",
+        n_used=verdicts.n_used,
+        n_missing=verdicts.n_missing,
+        n_left_out=verdicts.n_left_out,
+        method=_method(count, verdicts, least, settings),
+        cautions=(*stance_cautions(stances, count), *bank.cautions),
+        notes=(*_notes(stances, bank, count, verdicts.missing_tests), *pair_notes, *compared.notes),
+    )
+
+
+def _comparisons(
+    values: pd.DataFrame,
+    by: Sequence[str],
+    rules: tuple[Adjustment, float, int],
+    answers: pd.DataFrame,
+    values_of: Callable[[pd.DataFrame], pd.DataFrame],
+) -> Comparisons:
+    """Stances of groups on each domain in pairs; `rules` adjust p, and draw intervals."""
+    adjust, ci_level, seed = rules
+    return comparison_table(
+        values,
+        (*by, "domain"),
         units=("domain", "item"),
         value="value",
         title="Stance",
@@ -306,26 +321,8 @@ def worldview(
         adjust=adjust,
         ci_level=ci_level,
         seed=seed,
-        answers=option_counts,
+        answers=answers,
         values_of=values_of,
-    )
-    return AnalysisResult(
-        tables=(
-            domains,
-            leaning,
-            parties,
-            *between,
-            group_table(stances, settings),
-            templates,
-            *compared.tables,
-        ),
-        unit="one statement in one template",
-        n_used=verdicts.n_used,
-        n_missing=verdicts.n_missing,
-        n_left_out=verdicts.n_left_out,
-        method=_method(count, verdicts, least, settings),
-        cautions=(*stance_cautions(stances, count), *bank.cautions),
-        notes=(*_notes(stances, bank, count, verdicts.missing_tests), *pair_notes, *compared.notes),
     )
 
 
@@ -372,4 +369,6 @@ def _notes(
             "its country. A neutral position equals no stance. A statement without a known "
             "position of a party is left out for that party."
         )
+    if bank.parties and not bank.countries:
+        notes.append("No party has a country, so the leaning is overall only.")
     return notes

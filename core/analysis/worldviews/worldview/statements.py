@@ -251,8 +251,6 @@ def _country_cautions(
             "Positions of parties on statements of another country are left out: "
             f"{int(foreign.sum()):,}."
         )
-    if not (home != "").any():
-        cautions.append("No party has a country, so the leaning is overall only.")
     return cautions
 
 

@@ -311,10 +311,10 @@ def _pools(parties: Sequence[PartyFacts], countries: Sequence[str]) -> list[_Poo
     return pools
 
 
-def leaning_tables(
-    stances: Stances, bank: BankFacts, settings: WorldviewSettings
-) -> tuple[ResultTable, ResultTable]:
-    """The share of statements with the stance of parties: by leaning, and of each party."""
+def _leaning_columns(
+    by: Sequence[str], settings: WorldviewSettings
+) -> tuple[tuple[Column, ...], tuple[Column, ...]]:
+    """The columns of sides, and those of parties."""
     share = (
         "Statements on which the stance counts and equals the position of the party, of all "
         "statements of its country on which it has a position; neutral positions equal no stance. "
@@ -334,7 +334,7 @@ def leaning_tables(
         count("n_templates", "Templates"),
         remark("Why a number is undefined."),
     )
-    factors = factor_columns(stances.by)
+    factors = factor_columns(by)
     sides = (
         *factors,
         text("country", "Country", "Of the parties."),
@@ -367,6 +367,14 @@ def leaning_tables(
         count("neutral", "Neutral", "Statements on which the party is neutral."),
         *counts,
     )
+    return sides, party
+
+
+def leaning_tables(
+    stances: Stances, bank: BankFacts, settings: WorldviewSettings
+) -> tuple[ResultTable, ResultTable]:
+    """The share of statements with the stance of parties: by leaning, and of each party."""
+    sides, party = _leaning_columns(stances.by, settings)
     if not bank.parties:
         return (
             result_table("leaning", "Leaning", [], sides, "Leaning"),
@@ -514,7 +522,10 @@ _SPEARMAN = "Spearman's correlation of their positions over the statements of th
 
 def _pair_columns(ci_level: float) -> tuple[Column, ...]:
     interval = f"{ci_level * 100:g}% CI"
-    ends = "Wilson (1927) from -1 to 1, with t and the error of leaving out one statement each."
+    ends = (
+        "By Fisher's z, with t and the error of leaving out one statement each; where all agree, "
+        "Wilson (1927) from -1 to 1."
+    )
     return (
         text("country", "Country"),
         key("first", "First"),

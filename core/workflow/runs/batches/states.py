@@ -54,7 +54,10 @@ class BatchRow:
 
 def batch_rows(workspace: Workspace, study: str = "") -> tuple[BatchRow, ...]:
     """The batches of a study, or of all, oldest first."""
-    records = {record.study_id: record.code for record in studies.studies(workspace.database)}
+    records = {
+        record.study_id: record.code
+        for record in studies.studies(workspace.database, put_away=True)
+    }
     study_id = studies.get(workspace.database, study).study_id if study else None
     return tuple(
         BatchRow(

@@ -1,0 +1,78 @@
+"""Whether a study has what an analysis requires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from core.analysis.kit.registry import Analysis, Requirement
+from core.workflow.answers import browsing
+from core.workflow.designs import studies
+from core.workflow.statistics import analyses
+from core.workflow.workspace import Workspace
+
+_LACKING: Mapping[Requirement, str] = {
+    "scores": "The study has no answers with points on several items.",
+    "words": "It needs a bank of words; this one is none.",
+    "entities": "The items are not about several entities.",
+    "pairs": "The answers compare no two entities.",
+    "formats": "All answers are in one format.",
+    "repetitions": "No item was asked in several repetitions.",
+    "languages": "All items were asked in one language.",
+    "forms": "Items have one wording, one order of options and one template.",
+    "phases": "There is no second phase.",
+    "domains": "The bank has no loadings of items on domains.",
+    "annotations": "The bank has no annotators.",
+    "norms": "No norms are typed in on the page Item statistics.",
+}
+_REFUSES_NOTHING: frozenset[Requirement] = frozenset({"words", "domains", "forms"})
+"""What the analyses that require it do not miss by themselves: of a rating scale they compute which
+"words" are positive, or a worldview, and neither means anything."""
+
+
+def what_a_study_has(workspace: Workspace, study: str) -> dict[Requirement, bool]:
+    """Which requirements of analyses a study meets."""
+    bank = studies.frozen_bank(workspace, study)
+    every = browsing.all_levels(workspace, study)
+    asked = {name: [level for level in levels if level != ""] for name, levels in every.items()}
+    several = {name: len(levels) > 1 for name, levels in asked.items()}
+    points = any(o.points is not None for one in bank.formats for o in one.options)
+    return {
+        "scores": bank.kind == "items" and (points or not bank.formats) and several["item"],
+        "words": bank.kind == "words",
+        "entities": bool(asked["entity"]) and not asked["entity_b"],
+        "pairs": bool(asked["entity_b"]),
+        "formats": several["format"],
+        "repetitions": several["repetition"],
+        "languages": several["language"],
+        "forms": several["form"] or several["label_order"] or several["template"],
+        "phases": several["phase"],
+        "domains": any(item.loadings for item in bank.items),
+        "annotations": any(item.annotations for item in bank.items),
+    }
+
+
+def what_is_lacking(
+    workspace: Workspace, study: str, analysis: Analysis, has: Mapping[Requirement, bool]
+) -> str:
+    """What an analysis requires and the study does not have, in a sentence; empty if it has it.
+
+    `has` is what the study has (`what_a_study_has`). Norms are among its saved options.
+    """
+    if analysis.requires is None:
+        return ""
+    if analysis.requires == "norms":
+        saved = analyses.saved_options(workspace, study, analysis)
+        there = any(saved[option.name] != option.initial for option in analysis.options)
+    else:
+        there = has[analysis.requires]
+    return "" if there else _LACKING[analysis.requires]
+
+
+def why_meaningless(workspace: Workspace, study: str, analysis: Analysis) -> str:
+    """Why the numbers of an analysis would mean nothing here; empty where it has what it requires.
+
+    An analysis that refuses such a study by itself says more, and is left to do so.
+    """
+    if analysis.requires not in _REFUSES_NOTHING:
+        return ""
+    return what_is_lacking(workspace, study, analysis, what_a_study_has(workspace, study))
