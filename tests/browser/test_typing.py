@@ -166,6 +166,25 @@ def choose(page, column, row):
     drawn(page)
 
 
+def type_into(page, text, end, delay_ms=60):
+    """Type a text and the key that ends it, at a person's speed, and no key ahead of the screen.
+
+    A machine under load draws a frame slower than a person types; a person then waits.
+    """
+    for place, key in enumerate((*text, end)):
+        page.keyboard.press(key, delay=delay_ms)
+        if place == 0:
+            page.wait_for_selector("#portal > *", state="attached")  # the editor of the cell
+        drawn(page)
+
+
+def left(page):
+    """Wait for the answer to the last cell, which the grid sends a moment after it is left."""
+    page.wait_for_timeout(1500)
+    settled(page)
+    drawn(page)
+
+
 _FETCHED = "performance.getEntriesByType('resource').map(one => one.name).join()"
 
 
@@ -186,10 +205,8 @@ def test_what_is_typed_into_empty_rows_is_kept_to_the_letter(page, typed, shot, 
     opened(page, typed, place)
     choose(page, place.column, place.rows)
     for text in TYPED:
-        page.keyboard.type(text, delay=delay_ms)
-        page.keyboard.press("Enter", delay=delay_ms)
-    page.wait_for_timeout(1500)  # the grid sends the last cell a moment after it is left
-    settled(page)
+        type_into(page, text, "Enter", delay_ms)
+    left(page)
     shot(page, "typed")
     assert on_file(typed, place.read)[place.rows :] == list(TYPED)
 
@@ -199,10 +216,8 @@ def test_one_two_and_many_characters_replace_a_text(page, typed):
     settled(page)
     for row, text in enumerate(("-", "ab")):
         choose(page, "Text, English (en)", row)
-        page.keyboard.type(text, delay=60)
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(800)
-        settled(page)
+        type_into(page, text, "Enter")
+        left(page)
     assert on_file(typed, items)[:2] == ["-", "ab"]
 
 
@@ -224,8 +239,7 @@ def paste(page, text):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.evaluate("text => navigator.clipboard.writeText(text)", text)
     page.keyboard.press("Control+v")
-    page.wait_for_timeout(1500)
-    settled(page)
+    left(page)
 
 
 def test_cells_of_a_spreadsheet_pasted_into_the_table_fill_rows_and_columns(page, typed):
@@ -253,20 +267,16 @@ def test_groups_are_typed_and_pasted_as_they_are(page, typed, delay_ms):
     choose(page, "Context", 0)
     for person, group in (("p1", "low"), ("p2", "-")):
         for text, end in ((person, "Tab"), (group, "Enter")):
-            page.keyboard.type(text, delay=delay_ms)
-            page.keyboard.press(end)
-            drawn(page)
+            type_into(page, text, end, delay_ms)
         page.keyboard.press("ArrowLeft")
-    page.wait_for_timeout(1500)
-    settled(page)
+    left(page)
     choose(page, "Context", 2)
     paste(page, "p3\tlow\np4\thigh")
     choose(page, "Context", 4)
     page.keyboard.press("Enter")  # into the editor of the cell, where a paste stays one text
     paste(page, "p5\thigh\np6\tvery high")
     page.keyboard.press("Enter")
-    page.wait_for_timeout(1500)
-    settled(page)
+    left(page)
     assert on_file(typed, groups) == ["low", "-", "low", "high", "high", "very high"]
 
 
@@ -275,13 +285,10 @@ def test_undo_takes_back_what_was_typed_last(page, typed):
     opened(page, typed, place)
     for row, text in enumerate(("A first text.", "A second text.")):
         choose(page, place.column, row)
-        page.keyboard.type(text, delay=60)
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(1500)
-        settled(page)
+        type_into(page, text, "Enter")
+        left(page)
     page.get_by_role("button", name="Undo").click()
-    page.wait_for_timeout(1500)
-    settled(page)
+    left(page)
     first, second = on_file(typed, items)[:2]
     assert first == "A first text."
     assert second not in ("", "A second text.")
@@ -300,20 +307,16 @@ def test_roles_and_codes_of_an_import_are_chosen_and_typed_with_the_keyboard(
     settled(page)
     choose(page, "Role", 3)
     page.keyboard.press("Enter")
-    page.keyboard.type("ignore", delay=delay_ms)
-    page.keyboard.press("Enter")
-    page.wait_for_timeout(1500)
-    settled(page)
+    type_into(page, "ignore", "Enter", delay_ms)
+    left(page)
     expect(page.get_by_text("ignore 1")).to_be_visible()
     settled(page)
     choose(page, "Item code", 0)  # the first click brings the focus over and shows no cell chosen
     for row, (code, scale) in enumerate((("A", "x"), ("Loud noise", "calm"))):
         for column, text in (("Item code", code), ("Subscale", scale)):
             choose(page, column, row)
-            page.keyboard.type(text, delay=delay_ms)
-            page.keyboard.press("Enter")
-            page.wait_for_timeout(1500)
-            settled(page)
+            type_into(page, text, "Enter", delay_ms)
+            left(page)
     page.get_by_role("button", name="Import these answers").click()
     expect(page.get_by_text("now holds 18 imported answers")).to_be_visible()
 
@@ -338,10 +341,8 @@ def test_facts_about_people_are_typed_and_kept(page, typed, delay_ms):
     settled(page)
     for column, row, text in (("age", 0, "7"), ("gender", 1, "-"), ("age", 2, "1999")):
         choose(page, column, row)
-        page.keyboard.type(text, delay=delay_ms)
-        page.keyboard.press("Enter")
-        page.wait_for_timeout(1500)
-        settled(page)
+        type_into(page, text, "Enter", delay_ms)
+        left(page)
 
     def read(workspace):
         return people.table(workspace, "people")[["age", "gender"]].head(3).to_numpy().tolist()
