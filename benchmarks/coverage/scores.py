@@ -83,8 +83,13 @@ class Personas:
         r = self.alpha
         return {"pearson": r, "spearman": 6 / math.pi * math.asin(r / 2)}[row["kind"]]
 
-    def coefficient(self, row: Row) -> float:
-        """A coefficient of reliability; of those that estimate alpha with parallel items."""
+    def coefficient(self, row: Row) -> float | Lowest:
+        """A coefficient of reliability; of those that estimate alpha with parallel items.
+
+        Omega cannot be below 0, which it is where items are unrelated.
+        """
+        if row["coefficient"].startswith("ω") and self.alpha == 0:
+            return Lowest()
         return self.alpha if row["coefficient"].startswith(("α", "ω", "Split")) else math.nan
 
 

@@ -42,6 +42,7 @@ def agreement_intervals(
     resampled_chance: Floats,
     n_units: Floats | Integers | int,
     level: float,
+    lowest: float = -1.0,
 ) -> ResampledIntervals:
     """Intervals of kappas and alphas from resamples of whole units.
 
@@ -57,6 +58,8 @@ def agreement_intervals(
         Units that are drawn.
     level : float in (0, 1)
         Coverage.
+    lowest : float, default -1
+        What they are where nothing agrees.
 
     Notes
     -----
@@ -65,6 +68,12 @@ def agreement_intervals(
     came out too near: with 10 units and a category of 80 % intervals of Fleiss' kappa covered 83 to
     88 %. Its error is that of Fieller (1954) doi:10.1111/j.2517-6161.1954.tb00159.x for a ratio
     whose denominator is estimated too. Where the denominator may be 0, the end is 1 or -1.
+
+    Few units agree less than their population does, as they also say what chance is: kappa of 10
+    units is .04 too low on average. The upper end is higher by the difference from the mean of the
+    resamples (Efron & Tibshirani 1993, An introduction to the bootstrap, 10.2), and it is never
+    lower than that of the share of the way from `lowest` to 1. Fleiss' kappas of .1 to .2 of 10
+    units are covered in 91 to 93 %, without either in 90 %.
 
     Examples
     --------
@@ -75,7 +84,10 @@ def agreement_intervals(
     >>> ends.low.round(4).tolist(), ends.high.round(4).tolist()
     ([0.2248], [0.7013])
     """
-    ends = unit_intervals(observed, resampled, n_units, level, (-1.0, 1.0))
+    ends, from_lowest = (
+        unit_intervals(observed, resampled, n_units, level, (least, 1.0)) for least in (-1, lowest)
+    )
+    too_low = np.fmax(observed - mean_of_defined(resampled, 0), 0.0)
     beyond = np.where(resampled_chance > 0, resampled * resampled_chance, 0.0)
     beyond, by_chance = (
         values - mean_of_defined(values, 0) for values in (beyond, resampled_chance)
@@ -85,7 +97,9 @@ def agreement_intervals(
         mean_of_defined(one * other, 0) * g / (g - 1)
         for one, other in ((beyond, beyond), (by_chance, by_chance), (beyond, by_chance))
     ]
-    return _with_errors_of_chance(ends, observed, chance, moments, g, level)
+    ends = _with_errors_of_chance(ends, observed, chance, moments, g, level)
+    high = np.fmax(ends.high, from_lowest.high) + too_low * g / (g - 1)
+    return replace(ends, high=np.minimum(high, 1.0))
 
 
 def _with_errors_of_chance(
@@ -124,7 +138,12 @@ _UNBOUNDED = 1e4
 
 
 def _with_interval(
-    result: Estimate, chance: float, resampled: Floats, bootstrap: Bootstrap
+    result: Estimate,
+    chance: float,
+    resampled: Floats,
+    bootstrap: Bootstrap,
+    *,
+    nominal: bool = False,
 ) -> Estimate:
     """Agreement with the interval of its resamples, (2, resamples) with those of chance."""
     ends = agreement_intervals(
@@ -134,6 +153,7 @@ def _with_interval(
         resampled[1][:, None],
         result.n,
         result.level,
+        max(-1.0, 1 - 1 / chance) if nominal else -1.0,
     ).of_cell(0)
     problems = result.problems + resampling_problems(ends, bootstrap)
     return replace(result, low=ends.low, high=ends.high, problems=problems)
@@ -523,7 +543,9 @@ def fleiss_kappa(
     -----
     Fleiss (1971) doi:10.1037/h0031619. The interval resamples units, taken as independent; his
     standard error holds only where there is no agreement beyond chance, and does not serve for an
-    interval (Gwet 2021, doi:10.1177/0013164420973080). Agrees with R's irr 0.84.1, kappam.fleiss,
+    interval (Gwet 2021, doi:10.1177/0013164420973080). So many codes say what chance is that
+    kappa comes out lower than Krippendorff's alpha, which corrects for it; the upper end is that
+    of alpha. Agrees with R's irr 0.84.1, kappam.fleiss,
     to 1e-12.
 
     Examples
@@ -559,8 +581,14 @@ def fleiss_kappa(
     counts = (complete[:, :, None] == codes).sum(axis=1).astype(np.float64)
     value, chance = _fleiss(counts, np.ones((1, n)))[:, 0].tolist()
     drawn = [_fleiss(counts, weights) for weights in row_weights(n, bootstrap)]
-    result = replace(result, value=value)
-    return _with_interval(result, chance, np.concatenate(drawn, axis=1), bootstrap)
+    result = _with_interval(
+        replace(result, value=value),
+        chance,
+        np.concatenate(drawn, axis=1),
+        bootstrap,
+        nominal=True,
+    )
+    return replace(result, high=1 - (1 - result.high) * (1 - 1 / (n * coders)))
 
 
 def _fleiss(counts: Floats, weights: Floats) -> Floats:
@@ -668,7 +696,8 @@ def krippendorff_alpha(
     value, chance = units.alphas(np.ones((1, n)))[:, 0].tolist()
     drawn = [units.alphas(weights) for weights in row_weights(n, bootstrap)]
     result = replace(result, value=value)
-    return _with_interval(result, chance, np.concatenate(drawn, axis=1), bootstrap)
+    nominal = metric == "nominal"
+    return _with_interval(result, chance, np.concatenate(drawn, axis=1), bootstrap, nominal=nominal)
 
 
 @dataclass(frozen=True, eq=False)

@@ -298,6 +298,7 @@ def test_a_person_opens_the_printed_address_and_works_uploads_and_reloads(page, 
     page.locator("input[type=file]").first.set_input_files(file)
     expect(page.get_by_role("button", name="Import these answers")).to_be_visible()
     page.reload()
+    page.wait_for_selector("h1")
     settled(page)
     with page.expect_download() as download:
         page.get_by_text("What the file looks like").click()
