@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "--again",
         action="store_true",
-        help=f"judge the designs that promise too much again, in {AGAIN} other studies",
+        help=f"judge the designs that promise too much again, in {len(AGAIN)} other studies",
     )
     parser.add_argument(
         "--out",
@@ -65,7 +65,7 @@ def _judge_again(file: Path, every: Sequence[Case], named: Sequence[Case], worke
     chosen = [
         case for case in named if (analyses.by_name(case.analysis).title, case.design) in designs
     ]
-    found = judged(chosen, range(FULL, FULL + AGAIN), KEPT, workers)
+    found = judged(chosen, AGAIN, KEPT, workers)
     file.write_text(text_again(every, found, page), encoding="utf-8")
 
 

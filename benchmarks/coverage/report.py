@@ -24,7 +24,7 @@ They are kept.
 
 Chance alone puts some of so many rates outside: of tests that hold .05 exactly, 6 of 100 are
 significant in more than 7 % of 300 studies. So a design with a rate that promises too much is
-*judged again* in {again} other studies, and only these count for it.
+*judged again* in 600 or more other studies, and only these count for it.
 """
 BOUNDS: Mapping[Kind, tuple[float, float]] = {
     "covered": (0.92, 0.97),
@@ -34,8 +34,8 @@ BOUNDS: Mapping[Kind, tuple[float, float]] = {
 """Within these a rate is as promised, as far as 500 studies can tell."""
 
 _SHORT, _WIDE, _OFTEN, _SELDOM = "too short", "wider than promised", "too often", "too seldom"
-AGAIN = 600
-"""Studies in which a design is judged again."""
+AGAIN = range(2000, 2600)
+"""The studies in which a design is judged again: not those that put it outside."""
 _AGAIN = "judged again"
 ENOUGH = 300
 """With fewer studies nothing is said of a rate: it may be as promised or not."""
@@ -71,7 +71,7 @@ def text(
     The sections of analyses of which nothing is found are taken from the page `before`, if it is of
     as many studies; those that it lacks are named.
     """
-    head = HEAD.format(studies=studies, again=AGAIN)
+    head = HEAD.format(studies=studies)
     kept = _sections_of(before) if before.startswith(head) else {}
     sections: dict[str, list[Rate]] = {}
     lacking = []
@@ -113,7 +113,7 @@ def text_again(cases: Sequence[Case], found: Mapping[str, Outcomes], page: str) 
         before = sections[case.analysis]
         first = next(n for n, rate in enumerate(before) if rate.design == case.design)
         others = [rate for rate in before if rate.design != case.design]
-        others[first:first] = _lines(case, found[case.title], AGAIN, again=True)
+        others[first:first] = _lines(case, found[case.title], len(AGAIN), again=True)
         sections[case.analysis] = others
     head = page.partition("\n## ")[0].rstrip() + "\n"
     return "\n".join([head, *_first(sections), *_sections(sections)])

@@ -113,7 +113,8 @@ _DECIDED = "Questions whose b of the first phase is not 0; once for each conditi
 _STUDENTIZED = (
     "By the bootstrap-t over redrawn questions, Efron (1982) doi:10.1137/1.9781611970319: few "
     "questions weigh most, and single shifts are skewed. Where most questions are alike, Wilson's "
-    "interval with t; none where all are, unless they are at -2 or 2."
+    "interval with t; none where all are, unless they are at -2 or 2. It holds 0 wherever p is "
+    "above what the interval leaves out."
 )
 
 
@@ -770,6 +771,14 @@ def _group_rows(
     every, way, share, corrected = _means_of_questions(table, units, bootstrap, level)
     exchanges, seed = (bootstrap.n_resamples, bootstrap.seed) if bootstrap else (0, 0)
     p = _exchange_p(table, exchanges, seed)
+    if units is None:
+        # Redrawn questions do not say how far others would lie where few of them weigh at all.
+        by_chance_alone = p > 1 - level
+        corrected = replace(
+            corrected,
+            low=np.where(by_chance_alone, np.minimum(corrected.low, 0), corrected.low),
+            high=np.where(by_chance_alone, np.maximum(corrected.high, 0), corrected.high),
+        )
     chance = stance.chance_shifts(
         table.initial.counts.by_condition,
         table.opposing.counts.by_condition,
