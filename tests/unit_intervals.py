@@ -40,12 +40,18 @@ def farther_end(value, chance, moments, n_units, level=0.95):
     return wilson_of_error(value, error, n_units, level, (-1, 1))[1]
 
 
-def ends_of_agreement(value, chance, drawn, drawn_chance, n_units):
-    """The ends for a kappa of 0 or more, with its resamples and their disagreements by chance."""
+def ends_of_agreement(value, chance, drawn, drawn_chance, n_units, *, nominal=False):
+    """The ends for a kappa of 0 or more, with its resamples and their disagreements by chance.
+
+    Of `nominal` codes it can be no lower than where no two codes of a unit are the same.
+    """
     drawn, drawn_chance = np.array(drawn), np.array(drawn_chance)
     scale = n_units / (n_units - 1)
     error = np.nanstd(drawn) * np.sqrt(scale)
     low, high = wilson_of_error(value, error, n_units, bounds=(-1, 1))
     moments = np.cov(np.nan_to_num(drawn) * drawn_chance, drawn_chance, ddof=0) * scale
     apart = farther_end(value, chance, (moments[0, 0], moments[1, 1], moments[0, 1]), n_units)
-    return low, max(high, apart)
+    least = max(1 - 1 / chance, -1) if nominal else -1
+    of_share = wilson_of_error(value, error, n_units, bounds=(least, 1))[1]
+    too_low = max(value - np.nanmean(drawn), 0) * scale
+    return low, min(max(high, apart, of_share) + too_low, 1)

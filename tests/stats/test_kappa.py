@@ -13,6 +13,7 @@ from core.stats.agreement import (
     cohens_kappa,
     fleiss_kappa,
     form_kappas,
+    krippendorff_alpha,
     pairwise_kappas,
     specific_agreement,
     weighted_kappa,
@@ -279,3 +280,13 @@ def test_kappas_of_forms_count_the_pairs_of_stances_of_each_template():
     original = np.array([[1, 1], [1, np.nan], [-1, -1]])
     others = np.repeat([1.0, -1, -1], 4).reshape(3, 2, 2)
     assert form_kappas(original, others).n.tolist() == [6, 4]
+
+
+def test_the_upper_end_of_fleiss_is_that_of_alpha_which_corrects_chance_for_few_codes():
+    draw = np.random.default_rng(4)
+    for _ in range(5):
+        codes = draw.integers(0, 3, size=(10, 3)).astype(float)
+        kappa, alpha = fleiss_kappa(codes), krippendorff_alpha(codes.T)
+        assert kappa.value == pytest.approx(1 - (1 - alpha.value) * 30 / 29)
+        assert kappa.high == pytest.approx(alpha.high, abs=0.01)
+        assert kappa.low < kappa.value < kappa.high

@@ -263,7 +263,8 @@ def corrected_correlation(
         observed = of_both / math.sqrt(of_first * of_second)
         of_z = _corrected_variance(r, observed, *reliabilities)
         of_z /= _corrected_variance(r, r, *reliabilities)
-        half_width = float(student.ppf((1 + level) / 2, n - 2)) * math.sqrt(max(of_z, 0.0) / (n - 3))
+        quantile = float(student.ppf((1 + level) / 2, n - 2))
+        half_width = quantile * math.sqrt(max(of_z, 0.0) / (n - 3))
         low, high = (math.tanh(math.atanh(r) + side * half_width) for side in (-1, 1))
     problems: tuple[str, ...] = ()
     if max(errors) == 0:

@@ -246,10 +246,11 @@ def omega_total(
     1 - level), it begins at 0 as well: some factor fits any items a little, and of unrelated ones
     8 % of intervals lay above 0. It covers 95 to 97 % of simulated studies of 10 to 200 rows,
     where omega plus and minus z standard errors covers 87 to 95 %; an omega of .4 of 40 rows 89 %,
-    as four of ten such studies have a negative variance and no interval. With "fiml" the model is fitted to the likeliest covariances,
-    and the standard error comes from their sandwich covariance, which does not take answers as
-    normal. If one factor does not fit, omega has no clear meaning: read the factor model as well.
-    Agrees with lavaan 0.6-19 to 1e-6 (HS 1939 and simulated six-point items).
+    as four of ten such studies have a negative variance and no interval. With "fiml" the model is
+    fitted to the likeliest covariances, and the standard error comes from their sandwich
+    covariance, which does not take answers as normal. If one factor does not fit, omega has no
+    clear meaning: read the factor model as well. Agrees with lavaan 0.6-19 to 1e-6 (HS 1939 and
+    simulated six-point items).
 
     Examples
     --------

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -159,3 +161,17 @@ def test_items_that_share_too_little_let_a_loading_grow_and_are_named_as_that():
     result = omega_total(table)
     assert not result.defined
     assert "share too little" in " ".join(result.problems)
+
+
+def test_unrelated_items_have_an_interval_that_begins_at_0():
+    """Some factor fits any items a little: 8 % of such intervals lay above 0."""
+    draw = np.random.default_rng(20261129)
+    found = [omega_total(draw.normal(size=(40, 6))) for _ in range(200)]
+    with_interval = [one for one in found if math.isfinite(one.high)]
+    assert len(with_interval) > 50
+    above = [one for one in with_interval if one.low > 0]
+    assert len(above) <= 1
+    assert any("chance alone could relate" in " ".join(one.problems) for one in with_interval)
+    trait = draw.normal(size=(40, 1))
+    related = omega_total(trait + draw.normal(size=(40, 6)))
+    assert 0 < related.low < related.value < related.high
