@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from core.domain.instrument import (
     ATTRIBUTE,
@@ -28,6 +30,46 @@ class Difference:
     before: str
     after: str
     critical: bool
+
+    @property
+    def words(self) -> str:
+        """The words that changed, with those that they became; empty where one text is."""
+        return changed_words(self.before, self.after) if self.before and self.after else ""
+
+
+_WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|\S")
+_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+"""Letters of languages that write no spaces between words: each counts as a word."""
+
+
+def changed_words(before: str, after: str) -> str:
+    """What one text says in place of the other, word by word.
+
+    Examples
+    --------
+    >>> changed_words("I often help others.", "I always help other people.")
+    'often → always; others → other people'
+    >>> changed_words("I help.", "I do not help."), changed_words("I do help.", "I help.")
+    ('+ do not', '− do')
+    """
+    old, new = _words(before), _words(after)
+    parts = []
+    for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, come = _joined(old[a:b]), _joined(new[c:d])
+        if kind == "replace":
+            parts.append(f"{gone} → {come}")
+        elif kind != "equal":
+            parts.append(f"+ {come}" if come else f"− {gone}")
+    return "; ".join(parts)
+
+
+def _words(text: str) -> list[str]:
+    found = _WORDS.findall(text)
+    return [part for word in found for part in (word if _UNSPACED.search(word) else (word,))]
+
+
+def _joined(words: list[str]) -> str:
+    return ("" if any(map(_UNSPACED.search, words)) else " ").join(words)
 
 
 def differences(old: Instrument, new: Instrument) -> tuple[Difference, ...]:
@@ -148,8 +190,9 @@ def _about_texts(where: str, old: Item, new: Item) -> Iterator[Difference]:
         texts = (_wording(before, key), _wording(after, key))
         named = ", ".join(filter(None, key))
         if texts[0].text != texts[1].text:
-            what = f"text changed ({named})"
-            yield Difference(where, what, texts[0].text, texts[1].text, critical=False)
+            # A text that was there is what the models of earlier studies have read.
+            what, was_read = f"text changed ({named})", bool(texts[0].text.strip())
+            yield Difference(where, what, texts[0].text, texts[1].text, critical=was_read)
         elif texts[0].drafted_by != texts[1].drafted_by:
             marked = "text marked as a draft" if texts[1].drafted_by else "draft accepted"
             what = f"{marked} ({named})"
@@ -189,7 +232,8 @@ def _about_format(where: str, old: ResponseFormat, new: ResponseFormat) -> Itera
 def _about_option(where: str, old: Option, new: Option) -> Iterator[Difference]:
     if dict(old.labels) != dict(new.labels):
         what = f"labels of '{new.code}' changed"
-        yield Difference(where, what, _labels(old.labels), _labels(new.labels), critical=False)
+        were_read = any(new.labels.get(name) != label for name, label in old.labels.items())
+        yield Difference(where, what, _labels(old.labels), _labels(new.labels), critical=were_read)
     if old.stance != new.stance:
         what = f"stance of '{new.code}' changed"
         yield Difference(where, what, str(old.stance), str(new.stance), critical=True)

@@ -11,6 +11,7 @@ from core.workflow.banks import editing
 from core.workflow.banks.editing import ProblemGroup
 from pages.banks.editor import BankEditor, form_word, texts_words
 from pages.shared import widgets
+from pages.shared.changes import show_changes
 
 # How an item reads in a language and form, and the problems of the bank.
 
@@ -106,7 +107,6 @@ _FILES: tuple[tuple[editing.FileFormat, str], ...] = (
     ("csv", "CSV"),
     ("xlsx", "Excel workbook (XLSX)"),
 )
-_MAX_CHANGES = 500
 
 
 def versions_section(editor: BankEditor) -> None:
@@ -173,24 +173,7 @@ def _difference(editor: BankEditor, numbers: list[int]) -> None:
     if not changes:
         st.info("The two versions are the same.")
         return
-    n_critical = sum(change.critical for change in changes)
-    st.write(
-        f"Differences: {len(changes):,}, of which {n_critical:,} critical. Results from before and "
-        "after a critical change are not directly comparable."
-    )
-    rows = [
-        {
-            "Weight": "Critical" if change.critical else "Minor",
-            "Where": change.where,
-            "What": change.what,
-            "Before": change.before,
-            "After": change.after,
-        }
-        for change in changes[:_MAX_CHANGES]
-    ]
-    if len(changes) > len(rows):
-        st.caption(f"The table shows the first {len(rows):,}.")
-    widgets.table(pd.DataFrame(rows), alt=f"Differences: {len(rows)} rows")
+    show_changes(changes)
 
 
 def export_section(editor: BankEditor) -> None:

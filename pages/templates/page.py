@@ -14,13 +14,13 @@ from core.errors import UserError
 from core.workflow.templates import editing
 from core.workflow.templates.editing import SavedVersion, TemplateSummary
 from pages.shared import draft_form, study_bar, widgets
+from pages.shared.changes import show_changes
 from pages.shared.draft_form import DraftForm
 from pages.templates import editor, preview
 
 PARAMETER = "template"
 _CHOSEN = "templates_chosen"
 _NOTE = "templates_note"
-_MOST = 100  # changes that a table shows
 
 
 def main() -> None:
@@ -233,14 +233,7 @@ def _versions(form: DraftForm, code: str, versions: tuple[SavedVersion, ...]) ->
     if not changes:
         st.caption("Both versions are equal.")
         return
-    table = pd.DataFrame(
-        [
-            (version.where, version.what, version.before, version.after)
-            for version in changes[:_MOST]
-        ],
-        columns=["Where", "What", "Before", "Now"],
-    )
-    widgets.table(table, alt=f"{count_text(len(changes), 'difference')} between two versions")
+    show_changes(changes)
 
 
 def _restore(form: DraftForm, code: str, number: int) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.domain.difference import differences
+from core.domain.difference import changed_words, differences
 from core.domain.instrument import Item, Option, Party, ResponseFormat, Wording
 
 
@@ -27,15 +27,33 @@ def test_keying_and_subscale_are_critical_and_said_in_words(small_bank):
     assert changes["Item a1", "subscale changed"].critical
 
 
-def test_a_new_text_is_shown_with_its_language_and_is_not_critical(small_bank):
-    wordings = (Wording("en", "New."), Wording("de", "Satz zu a1."))
-    (change,) = differences(small_bank, with_first_item(small_bank, wordings=wordings))
-    assert (change.what, change.before, change.after, change.critical) == (
-        "text changed (en, original)",
-        "Text of a1.",
-        "New.",
-        False,
-    )
+def test_another_text_is_critical_with_its_words_and_a_first_one_is_not(small_bank):
+    """Models of earlier studies have read the text that was there."""
+    wordings = (Wording("en", "New."), Wording("de", "Satz zu a1."), Wording("fr", "Phrase."))
+    changes = found(small_bank, with_first_item(small_bank, wordings=wordings))
+    text = changes["Item a1", "text changed (en, original)"]
+    assert (text.before, text.after, text.critical) == ("Text of a1.", "New.", True)
+    assert text.words == "Text of a1 → New"
+    first = changes["Item a1", "text changed (fr, original)"]
+    assert (first.before, first.after, first.words, first.critical) == ("", "Phrase.", "", False)
+    gone = found(small_bank, with_first_item(small_bank, wordings=wordings[:1]))
+    assert gone["Item a1", "text changed (de, original)"].critical
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ("I often help.", "I always help.", "often → always"),
+        ("I help.", "I never help at all.", "+ never; + at all"),
+        ("Ich bin nicht froh", "Ich bin froh", "− nicht"),
+        ("我经常帮助别人。", "我总是帮助别人。", "经常 → 总是"),
+        ("don't", "do", "don't → do"),
+        ("a <b> c", "a <b> c", ""),
+        ("same words", "same  words", ""),
+    ],
+)
+def test_changed_words_are_those_that_a_reader_would_mark(before, after, words):
+    assert changed_words(before, after) == words
 
 
 def test_items_added_removed_and_moved_are_told_apart(small_bank):
@@ -47,7 +65,7 @@ def test_items_added_removed_and_moved_are_told_apart(small_bank):
     assert changes["Bank", "items are in another order"].after == "a2 a1 b1"
 
 
-def test_points_are_critical_and_labels_are_not(small_bank):
+def test_points_and_other_labels_are_critical_and_labels_of_a_new_language_are_not(small_bank):
     (three,) = small_bank.formats
     first, *rest = three.options
     points = ResponseFormat("three", (replace(first, points=0.0), *rest))
@@ -57,7 +75,11 @@ def test_points_are_critical_and_labels_are_not(small_bank):
     ] == [True]
     assert [
         c.critical for c in differences(small_bank, replace(small_bank, formats=(labels,)))
-    ] == [False]
+    ] == [True]
+    more = ResponseFormat("three", (replace(first, labels={**first.labels, "fr": "non"}), *rest))
+    assert [c.critical for c in differences(small_bank, replace(small_bank, formats=(more,)))] == [
+        False
+    ]
 
 
 def test_critical_changes_come_first(small_bank):

@@ -420,10 +420,15 @@ def test_versions_show_what_changed_and_flag_critical_changes_in_words(workspace
     assert "Version 1 is published" in messages(opened)
     assert "the same" in messages(opened)
     go_to(opened, "Items")
-    report(opened, {"0": {"keyed": "− reverse"}, "1": {EN: "Reworded."}})
+    report(opened, {"0": {"keyed": "− reverse"}, "1": {EN: "Reworded."}, "3": {"position": 1}})
     go_to(opened, "Versions")
-    weights = opened.dataframe[1].value.set_index("Where")["Weight"]
-    assert weights.to_dict() == {"Item a1": "Critical", "Item a2": "Minor"}
+    changes = opened.dataframe[1].value.set_index("Where")
+    assert changes["Weight"].to_dict() == {
+        "Item a1": "Critical",
+        "Item a2": "Critical",
+        "Bank": "Minor",
+    }
+    assert changes.loc["Item a2", "Words"] == "Text of a2 → Reworded"
 
 
 def test_files_of_a_bank_are_offered_and_import_back(workspace, opened):
