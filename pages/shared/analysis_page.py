@@ -41,6 +41,7 @@ WAIT_S = 0.4
 _POLL_S = 0.5
 _ANALYSIS_PARAMETER = "analysis"
 _OPTIONS_SWITCH = "options_switch"
+_LAST_SHOWN = "result_last_shown"  # of this tab of the browser: its request and the result
 _OF_OPTIONS = (ITEM_SCORES, OPTION_COUNTS)  # answers can be left out of these
 
 Tabs = Mapping[str, Callable[[], None]]
@@ -79,6 +80,21 @@ def show(
         st.caption(widgets.plain(analysis.question))
         with row:
             answers, place_of_roles = _which_answers(study, analysis)
+
+        def show_whole(request: AnalysisRequest, result: AnalysisResult) -> None:
+            results.show_result(
+                analysis,
+                request,
+                result,
+                chart_options,
+                below=tables,
+                above=(lambda: above(study, request, result)) if above else None,
+                tabs={
+                    **(tabs(study, request, result) if tabs else {}),
+                    **_left_out_tab(analysis, request, result),
+                },
+            )
+
         options_and_answer = st.container(key="statistics", horizontal=True, gap="medium")
         tables = st.container(key="result_tables")
         with (
@@ -106,18 +122,15 @@ def show(
                     return
                 result = result_of(request, cancels_earlier=True)
                 if result is not None:
-                    results.show_result(
-                        analysis,
-                        request,
-                        result,
-                        chart_options,
-                        below=tables,
-                        above=(lambda: above(study, request, result)) if above else None,
-                        tabs={
-                            **(tabs(study, request, result) if tabs else {}),
-                            **_left_out_tab(analysis, request, result),
-                        },
-                    )
+                    st.session_state[_LAST_SHOWN] = request, result
+                    show_whole(request, result)
+                    return
+                last, earlier = st.session_state.get(_LAST_SHOWN, (request, None))
+                same = (last.analysis, last.studies) == (request.analysis, request.studies)
+                if earlier is not None and same:
+                    with st.container(key="result_before"):
+                        st.caption("Until then, in grey: the result before the last change.")
+                        show_whole(last, earlier)
 
 
 @contextmanager

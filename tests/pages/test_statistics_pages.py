@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -367,6 +368,42 @@ def test_another_option_cancels_what_the_last_one_still_computes(collected, monk
     (level,) = [n for n in at.number_input if n.label == "Confidence level"]
     level.set_value(0.8).run()
     assert {one: own.state for one, own in begun.items()} == {0.95: "cancelled", 0.8: "waiting"}
+
+
+def test_the_result_before_the_last_change_stands_in_grey_until_the_new_one_is_there(
+    collected, monkeypatch
+):
+    begin = computing.computation_of
+    held = background.Computation("item_statistics")
+    held.state = "running"
+
+    def computation_of(workspace, request):
+        return held if request.options["ci_level"] == 0.7 else begin(workspace, request)
+
+    monkeypatch.setattr(computing, "computation_of", computation_of)
+    at = open_page(study="study")
+    before = at.dataframe[0].value
+    assert not [box for box in texts(at).splitlines() if "in grey" in box]
+    monkeypatch.setattr(analysis_page, "WAIT_S", 0.05)
+    (level,) = [n for n in at.number_input if n.label == "Confidence level"]
+    at = level.set_value(0.7).run()
+    assert [bar.proto.text for bar in at.get("progress")] == ["Computing ..."]
+    assert "in grey: the result before the last change" in texts(at)
+    pd.testing.assert_frame_equal(at.dataframe[0].value, before)
+    monkeypatch.setattr(
+        computing,
+        "computation_of",
+        lambda workspace, request: begin(
+            workspace, replace(request, options={**request.options, "ci_level": 0.7})
+        ),
+    )
+    monkeypatch.setattr(analysis_page, "WAIT_S", 60)
+    at = fine(at.run())
+    assert "in grey" not in texts(at)
+    assert not at.dataframe[0].value.equals(before)
+    monkeypatch.undo()
+    (level,) = [n for n in at.number_input if n.label == "Confidence level"]
+    fine(level.set_value(0.95).run())
 
 
 def test_the_role_of_a_factor_is_shown_and_chosen_for_all_pages(workspace):
