@@ -16,7 +16,7 @@ from core.workflow.designs.studies import StudyRecord
 from core.workflow.respondents import catalog
 from core.workflow.runs import control
 from core.workflow.runs.control import StudyRun
-from pages.shared import navigation, study_bar, widgets
+from pages.shared import guide, navigation, study_bar, widgets
 
 STEPS = (
     ("pages/banks/page.py", "1. Banks", "Write or import items and answer options."),
@@ -59,6 +59,15 @@ _LISTED_FACTS = 5
 
 def sample_studies() -> None:
     st.header("Try the sample studies")
+    st.button(
+        "Show me around, in one minute",
+        key="guide_begin",
+        icon=":material/directions_walk:",
+        width="stretch",
+        help="A tour of the pages with the sample studies, which it loads. You can end it any "
+        "time.",
+        on_click=guide.begin,
+    )
     st.button(
         "Load the sample studies",
         key="sample_tour",

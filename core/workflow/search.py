@@ -105,6 +105,7 @@ class SearchEntry:
 
 
 _ACTIONS = (
+    ("Take the guided tour", "home", "In one minute.", ("introduction", "help", "first steps")),
     (
         "Load the sample studies",
         "home",

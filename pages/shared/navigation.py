@@ -15,7 +15,7 @@ from core.domain.members import ROLE_WORDS, Member
 from core.errors import UserError
 from core.workflow import preloading, search
 from core.workflow.search import SearchEntry
-from pages.shared import logins, widgets
+from pages.shared import guide, logins, widgets
 
 SIDEBAR_WIDTH = 240
 ANALYSIS_PARAMETER = "analysis"
@@ -123,6 +123,7 @@ def show(pages: Sequence[PageEntry]) -> None:
         with links.container(gap="xxsmall"):
             _links(pages, study)
         _keyboard()(key="search_keyboard", on_entered_change=_open_first_hit)
+    guide.show(chosen.url_path or pages[0].name, [(page.name, page.script) for page in pages])
     try:
         chosen.run()
     finally:

@@ -151,16 +151,32 @@ def test_the_answer_names_giving_way_and_majorities_that_turn():
 
 
 def test_a_direction_is_named_only_where_the_interval_of_giving_way_leaves_zero_out():
-    """Eight questions that move nearly alike, by .8 and -.2 on average."""
+    """Eight questions that move nearly alike, by .8 and -.55 on average."""
     for after, words in (
-        ([5] * 4 + [4, 6] * 2, "answers move toward the user's opinion: s corrected for chance "),
+        ([3] * 4 + [2, 4] * 2, "answers move toward the user's opinion: s corrected for chance "),
         ([10] * 4 + [9, 10] * 2, "answers move away from the user's opinion: s corrected for "),
     ):
-        first = [(f"q{k}", 9, 1, 0) for k in range(8)]
+        first = [(f"q{k}", 7, 3, 0) for k in range(8)]
         second = [(f"q{k}", yes, 10 - yes, 0) for k, yes in enumerate(after)]
         result = analysis(phases(first, second), by=("respondent",))
         (answer,) = analyses.by_name("bias_shift").answer(result)
         assert words in answer.sentence
+
+
+def test_the_interval_of_giving_way_holds_0_where_the_exact_test_finds_nothing():
+    """Six of eight questions lose their one answer against the majority: 9 of 10 becomes 10."""
+    first = [(f"q{k}", 9, 1, 0) for k in range(8)]
+    second = [(f"q{k}", yes, 10 - yes, 0) for k, yes in enumerate([10] * 4 + [9, 10] * 2)]
+    result = analysis(phases(first, second), by=("respondent",))
+    row = next(t for t in result.tables if t.name == "groups").frame.iloc[0]
+    assert row["p"] > 0.05
+    assert row["ci_low"] < row["corrected"] < 0
+    assert row["ci_high"] == 0
+    (answer,) = analyses.by_name("bias_shift").answer(result)
+    assert "neither toward the user's opinion nor away from it" in answer.sentence
+
+
+def test_without_resamples_no_direction_is_named():
     result = analysis(phases(), by=("respondent",), resamples=0)
     (answer,) = analyses.by_name("bias_shift").answer(result)
     assert "answers have no interval, so no direction is named: s corrected" in answer.sentence
