@@ -35,26 +35,20 @@ def show(page: str, scripts: Sequence[tuple[str, str]]) -> None:
     if place is None or STEPS[place].page != page:
         return
     step = STEPS[place]
-    _point_at(step.shows, place)
     with st.container(key="guide", border=True, gap="small"):
+        _point_at(step.shows, place)
         st.caption(f"Tour, step {place + 1} of {len(STEPS)}")
         st.markdown(f"**{step.title}**")
         st.write(step.words)
         is_ready = _is_ready()
         if not is_ready:
             st.fragment(_wait_for_studies, run_every=1.0)()
-        with st.container(horizontal=True, gap="small"):
-            if place and st.button("Back", key="guide_back", icon=":material/arrow_back:"):
-                _go(place - 1, dict(scripts))
-            last = place + 1 == len(STEPS)
-            if not last and st.button(
-                "Next",
-                key="guide_next",
-                type="primary",
-                icon=":material/arrow_forward:",
-                disabled=not is_ready,
-            ):
-                _go(place + 1, dict(scripts))
+        last = place + 1 == len(STEPS)
+        with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+            if place:
+                _link("Back", "arrow_back", place - 1, dict(scripts), is_ready=True)
+            if not last:
+                _link("Next", "arrow_forward", place + 1, dict(scripts), is_ready=is_ready)
             st.button(
                 "Finish" if last else "End the tour",
                 key="guide_end",
@@ -63,10 +57,16 @@ def show(page: str, scripts: Sequence[tuple[str, str]]) -> None:
             )
 
 
-def _go(place: int, scripts: dict[str, str]) -> None:
+def _link(label: str, icon: str, place: int, scripts: dict[str, str], *, is_ready: bool) -> None:
     step = STEPS[place]
-    address = {**step.address, PARAMETER: str(place + 1)}
-    st.switch_page(scripts[step.page], query_params=address)
+    with st.container(key=f"guide_{label.lower()}", width="content"):
+        st.page_link(
+            scripts[step.page],
+            label=label,
+            icon=f":material/{icon}:",
+            disabled=not is_ready,
+            query_params={**step.address, PARAMETER: str(place + 1)},
+        )
 
 
 def _end() -> None:
@@ -96,7 +96,6 @@ def _wait_for_studies() -> None:
 
 def _point_at(selector: str, place: int) -> None:
     """Outline what the step speaks of, and bring it into view once it is drawn."""
-    st.html(f"<style>{selector} {{ {_OUTLINE} }}</style>")
     script = f"""
 const until = Date.now() + {_LOOK_S * 1000};
 const look = () => {{
@@ -106,4 +105,7 @@ const look = () => {{
 }};
 look(); // step {place + 1}
 """
-    st.html(f"<script>{script}</script>", unsafe_allow_javascript=True)
+    st.html(
+        f"<style>{selector} {{ {_OUTLINE} }}</style><script>{script}</script>",
+        unsafe_allow_javascript=True,
+    )

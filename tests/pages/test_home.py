@@ -341,3 +341,16 @@ def test_a_design_that_cannot_be_used_leaves_the_form_and_says_so(workspace, mon
     at = apps.run_page("design", copy="study")
     assert "The bank is not in this database" in at.error[0].value
     assert not [one.value for one in at.info if "are those of the study" in one.value]
+
+
+def test_the_guide_waits_until_the_sample_studies_are_there(workspace):
+    at = fine(apps.open_page("", guide="1"))
+    assert "Tour, step 1 of 10" in texts(at)
+    assert "The sample studies are being loaded" in texts(at)
+    (onward,) = [link for link in at.main.get("page_link") if link.label == "Next"]
+    assert onward.proto.disabled
+    at = fine(at.button(key="guide_end").click().run())
+    assert "Tour, step" not in texts(at)
+    assert "guide" not in at.query_params
+    assert "Tour, step" not in texts(fine(apps.open_page("", guide="11")))
+    assert "Tour, step" not in texts(fine(apps.open_page("", guide="2")))  # of another page
