@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -37,13 +38,17 @@ class Difference:
         return changed_words(self.before, self.after) if self.before and self.after else ""
 
 
-_WORDS = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|\S")
-_UNSPACED = re.compile("[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
+)
 """Letters of languages that write no spaces between words: each counts as a word."""
+_WITHIN, _SIGNS = "'’-.,\u200c\u200d", "+-−"
+_MOST_PAIRS = 1_000_000  # of words that are set side by side
+_LONGEST = 300  # characters that say what changed
 
 
 def changed_words(before: str, after: str) -> str:
-    """What one text says in place of the other, word by word.
+    """What one text says in place of the other, word by word; in short where much is other.
 
     Examples
     --------
@@ -51,8 +56,12 @@ def changed_words(before: str, after: str) -> str:
     'often → always; others → other people'
     >>> changed_words("I help.", "I do not help."), changed_words("I do help.", "I help.")
     ('+ do not', '− do')
+    >>> changed_words("no = 1.5", "no = -1")
+    '1.5 → -1'
     """
     old, new = _words(before), _words(after)
+    if len(old) * len(new) > _MOST_PAIRS:
+        return "long texts, see before and after" if old != new else ""
     parts = []
     for kind, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
         gone, come = _joined(old[a:b]), _joined(new[c:d])
@@ -60,12 +69,32 @@ def changed_words(before: str, after: str) -> str:
             parts.append(f"{gone} → {come}")
         elif kind != "equal":
             parts.append(f"+ {come}" if come else f"− {gone}")
-    return "; ".join(parts)
+    said = "; ".join(parts)
+    return said if len(said) <= _LONGEST else f"{said[:_LONGEST]}…"
 
 
 def _words(text: str) -> list[str]:
-    found = _WORDS.findall(text)
-    return [part for word in found for part in (word if _UNSPACED.search(word) else (word,))]
+    """Words and numbers with their signs and marks, and every other sign by itself."""
+    text = unicodedata.normalize("NFC", text)
+    found: list[str] = []
+    is_open = False  # whether the last word may go on
+    for place, char in enumerate(text):
+        follows = text[place + 1 : place + 2].isalnum()
+        if found and (unicodedata.category(char).startswith("M") or (is_open and char.isalnum())):
+            is_open = not _UNSPACED.match(char)
+            if is_open or unicodedata.category(char).startswith("M"):
+                found[-1] += char
+            else:
+                found.append(char)
+        elif is_open and follows and char in _WITHIN:
+            found[-1] += char
+        elif char.isspace():
+            is_open = False
+        else:
+            signs = char in _SIGNS and text[place + 1 : place + 2].isdigit()
+            is_open = (char.isalnum() or signs) and not _UNSPACED.match(char)
+            found.append(char)
+    return found
 
 
 def _joined(words: list[str]) -> str:
@@ -190,13 +219,18 @@ def _about_texts(where: str, old: Item, new: Item) -> Iterator[Difference]:
         texts = (_wording(before, key), _wording(after, key))
         named = ", ".join(filter(None, key))
         if texts[0].text != texts[1].text:
-            # A text that was there is what the models of earlier studies have read.
-            what, was_read = f"text changed ({named})", bool(texts[0].text.strip())
-            yield Difference(where, what, texts[0].text, texts[1].text, critical=was_read)
+            yield _other_text(where, f"text changed ({named})", texts[0].text, texts[1].text)
         elif texts[0].drafted_by != texts[1].drafted_by:
             marked = "text marked as a draft" if texts[1].drafted_by else "draft accepted"
             what = f"{marked} ({named})"
             yield Difference(where, what, texts[0].drafted_by, texts[1].drafted_by, critical=False)
+
+
+def _other_text(where: str, what: str, before: str, after: str) -> Difference:
+    """Another text is critical where models of earlier studies have read the one before."""
+    if _words(before) == _words(after):
+        return Difference(where, f"{what}, in spaces or line breaks", before, after, critical=False)
+    return Difference(where, what, before, after, critical=bool(before.strip()))
 
 
 def _about_formats(old: Instrument, new: Instrument) -> Iterator[Difference]:

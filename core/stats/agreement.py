@@ -98,7 +98,7 @@ def agreement_intervals(
         for one, other in ((beyond, beyond), (by_chance, by_chance), (beyond, by_chance))
     ]
     ends = _with_errors_of_chance(ends, observed, chance, moments, g, level)
-    high = np.fmax(ends.high, from_lowest.high) + too_low * g / (g - 1)
+    high = np.fmax(ends.high, from_lowest.high + 0 * ends.low) + too_low * g / (g - 1)
     return replace(ends, high=np.minimum(high, 1.0))
 
 

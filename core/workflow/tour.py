@@ -324,6 +324,12 @@ def missing(workspace: Workspace) -> tuple[SampleStudy, ...]:
     )
 
 
+def is_there(workspace: Workspace) -> bool:
+    """Whether lists show all studies of the tour, with all of their answers."""
+    listed = {record.code for record in studies.list_studies(workspace)}
+    return not missing(workspace) and listed.issuperset(sample.code for sample in STUDIES)
+
+
 def load(workspace: Workspace) -> tuple[str, ...]:
     """Freeze the studies that are missing and collect their answers, one study after the other.
 
@@ -391,10 +397,18 @@ def _freeze(workspace: Workspace, sample: SampleStudy, people: tuple[Context, ..
             analyses.save_option(workspace, sample.code, analyses.by_name(name), option, value)
 
 
+def _key(workspace: Workspace) -> str:
+    return f"tour:{workspace.process}"
+
+
+def loading(workspace: Workspace) -> Computation[tuple[str, ...]] | None:
+    """What loads the tour, or has loaded it or failed to, if anything was begun."""
+    return background.known(_key(workspace))
+
+
 def start_loading(workspace: Workspace) -> Computation[tuple[str, ...]]:
     """Load the tour in the background; while it is being loaded, that goes on."""
-    key = f"tour:{workspace.process}"
-    known = background.known(key)
+    key, known = _key(workspace), loading(workspace)
     if known is not None and known.ended:
         background.forget_key(key)
     return background.begin(key, "tour", lambda: load(workspace), waits_for_others=True)

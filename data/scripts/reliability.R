@@ -83,11 +83,16 @@ stratified_row <- function(scale, x, strata) {
 # Rows with gaps, where there are any: the likeliest covariances first, then the model of them
 gaps <- "robust.two.stage"
 
-# The interval of ln(1 - omega) by the delta method, with t; cut at 0
-omega_interval_row <- function(scale, x, coefficient, omega) {
+# The interval of ln(1 - omega) by the delta method, with t; cut at 0, where it begins as well if
+# chance alone could relate the items as much (Bartlett's test of sphericity)
+omega_interval_row <- function(scale, x, coefficient, omega, fit) {
   reach <- qt((1 + ci_level) / 2, nrow(x) - 1) * omega$se / (1 - omega$est)
   ends <- 1 - (1 - omega$est) * exp(c(reach, -reach))
-  row(scale, x, coefficient, omega$est, max(ends[1], 0), ends[2])
+  k <- ncol(x)
+  correlations <- cov2cor(unclass(lavaan::lavInspect(fit, "sampstat")$cov))
+  chi2 <- -(nrow(x) - 1 - (2 * k + 5) / 6) * log(det(correlations))
+  unrelated <- pchisq(chi2, k * (k - 1) / 2, lower.tail = FALSE) > 1 - ci_level
+  row(scale, x, coefficient, omega$est, if (unrelated) 0 else max(ends[1], 0), ends[2])
 }
 
 # One factor by maximum likelihood
@@ -105,7 +110,7 @@ omega_row <- function(scale, x) {
                              std.lv = TRUE, missing = if (anyNA(x)) gaps else "listwise"))
   estimates <- lavaan::parameterEstimates(fit, level = ci_level)
   omega <- estimates[estimates$lhs == "omega", ]
-  omega_interval_row(scale, x, "omega total", omega)
+  omega_interval_row(scale, x, "omega total", omega, fit)
 }
 
 # Second-order model by maximum likelihood, after Schmid and Leiman; needs three subscales
@@ -135,7 +140,7 @@ omega_h_row <- function(scale, x, strata) {
   if (!lavaan::lavInspect(fit, "converged")) return(NULL)
   estimates <- lavaan::parameterEstimates(fit, level = ci_level)
   omega <- estimates[estimates$lhs == "omega", ]
-  omega_interval_row(scale, x, "omega hierarchical", omega)
+  omega_interval_row(scale, x, "omega hierarchical", omega, fit)
 }
 
 # Odd against even items, and all splits; `stepped` gives the coefficient of one split.

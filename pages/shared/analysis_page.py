@@ -80,21 +80,6 @@ def show(
         st.caption(widgets.plain(analysis.question))
         with row:
             answers, place_of_roles = _which_answers(study, analysis)
-
-        def show_whole(request: AnalysisRequest, result: AnalysisResult) -> None:
-            results.show_result(
-                analysis,
-                request,
-                result,
-                chart_options,
-                below=tables,
-                above=(lambda: above(study, request, result)) if above else None,
-                tabs={
-                    **(tabs(study, request, result) if tabs else {}),
-                    **_left_out_tab(analysis, request, result),
-                },
-            )
-
         options_and_answer = st.container(key="statistics", horizontal=True, gap="medium")
         tables = st.container(key="result_tables")
         with (
@@ -123,14 +108,36 @@ def show(
                 result = result_of(request, cancels_earlier=True)
                 if result is not None:
                     st.session_state[_LAST_SHOWN] = request, result
-                    show_whole(request, result)
+                    results.show_result(
+                        analysis,
+                        request,
+                        result,
+                        chart_options,
+                        below=tables,
+                        above=(lambda: above(study, request, result)) if above else None,
+                        tabs={
+                            **(tabs(study, request, result) if tabs else {}),
+                            **_left_out_tab(analysis, request, result),
+                        },
+                    )
                     return
-                last, earlier = st.session_state.get(_LAST_SHOWN, (request, None))
-                same = (last.analysis, last.studies) == (request.analysis, request.studies)
-                if earlier is not None and same:
-                    with st.container(key="result_before"):
-                        st.caption("Until then, in grey: the result before the last change.")
-                        show_whole(last, earlier)
+                if not computing.computation_of(widgets.workspace(), request).ended:
+                    _show_earlier(analysis, request, chart_options, tables)
+
+
+def _show_earlier(
+    analysis: Analysis,
+    request: AnalysisRequest,
+    chart_options: Mapping[str, Any],
+    tables: DeltaGenerator,
+) -> None:
+    """The result shown last, if only options differ: without the tabs that compute something."""
+    last, earlier = st.session_state.get(_LAST_SHOWN, (request, None))
+    if earlier is None or (last.analysis, last.studies) != (request.analysis, request.studies):
+        return
+    with st.container(key="result_before"):
+        st.caption("Until then, in grey: the result before the last change.")
+        results.show_result(analysis, last, earlier, chart_options, below=tables)
 
 
 @contextmanager

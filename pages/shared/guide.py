@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from core.errors import UserError
 from core.workflow import guide
 from core.workflow.guide import STEPS
 from pages.shared import widgets
@@ -76,21 +77,30 @@ def _end() -> None:
 def _load() -> None:
     from core.workflow import tour  # loads the packages of statistics, which pages do without
 
-    if tour.missing(widgets.workspace()):
+    if not tour.is_there(widgets.workspace()):
         tour.start_loading(widgets.workspace())
 
 
 def _is_ready() -> bool:
     from core.workflow import tour
 
-    return not tour.missing(widgets.workspace())
+    return tour.is_there(widgets.workspace())
 
 
 def _wait_for_studies() -> None:
     """What must be there before the next step, drawn anew until it is."""
+    from core.workflow import tour
+
     if _is_ready():
         st.rerun()
-    st.caption("The sample studies are being loaded, which takes less than a minute.")
+    loading = tour.loading(widgets.workspace())
+    if loading is not None and not loading.ended:
+        st.caption("The sample studies are being loaded, which takes less than a minute.")
+        return
+    if loading is not None and isinstance(loading.error, UserError):
+        widgets.show_problem(loading.error)
+    else:
+        st.caption("The tour shows the sample studies, which are not all here.")
     st.button("Load them", key="guide_load", type="tertiary", on_click=_load)
 
 

@@ -40,6 +40,14 @@ def test_another_text_is_critical_with_its_words_and_a_first_one_is_not(small_ba
     assert gone["Item a1", "text changed (de, original)"].critical
 
 
+def test_a_text_with_other_spaces_is_not_critical(small_bank):
+    """No word is another one."""
+    wordings = (Wording("en", "Text  of a1. "), *small_bank.items[0].wordings[1:])
+    (change,) = differences(small_bank, with_first_item(small_bank, wordings=wordings))
+    assert change.what == "text changed (en, original), in spaces or line breaks"
+    assert (change.words, change.critical) == ("", False)
+
+
 @pytest.mark.parametrize(
     ("before", "after", "words"),
     [
@@ -49,6 +57,14 @@ def test_another_text_is_critical_with_its_words_and_a_first_one_is_not(small_ba
         ("我经常帮助别人。", "我总是帮助别人。", "经常 → 总是"),
         ("don't", "do", "don't → do"),
         ("a <b> c", "a <b> c", ""),
+        ("क्या अक्सर", "क्या हमेशा", "अक्सर → हमेशा"),
+        ("السَّلَامُ عليكم", "السَّلَامُ عليك", "عليكم → عليك"),
+        ("cafe\u0301 noir", "caf\u00e9 noir", ""),
+        ("ฉันชอบ", "ฉันไม่ชอบ", "+ ไม่"),
+        ("1", "-1", "1 → -1"),
+        ("no = 1,000.50", "no = 1,000.60", "1,000.50 → 1,000.60"),
+        ("well-being now", "well being now", "well-being → well being"),
+        ("a " * 2000, "b " * 2000, "long texts, see before and after"),
         ("same words", "same  words", ""),
     ],
 )

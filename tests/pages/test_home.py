@@ -9,9 +9,9 @@ from streamlit import get_option
 from streamlit.testing.v1 import AppTest
 
 from core import progress
-from core.errors import DesignError
+from core.errors import DesignError, UserError
 from core.files import parts
-from core.workflow import next_steps, shelf
+from core.workflow import next_steps, shelf, tour
 from core.workflow.answers import imports
 from core.workflow.runs import collector, control
 from core.workflow.statistics import analyses
@@ -343,12 +343,22 @@ def test_a_design_that_cannot_be_used_leaves_the_form_and_says_so(workspace, mon
     assert not [one.value for one in at.info if "are those of the study" in one.value]
 
 
-def test_the_guide_waits_until_the_sample_studies_are_there(workspace):
+def test_the_guide_waits_until_the_sample_studies_are_there(workspace, monkeypatch):
     at = fine(apps.open_page("", guide="1"))
     assert "Tour, step 1 of 10" in texts(at)
-    assert "The sample studies are being loaded" in texts(at)
+    assert "The tour shows the sample studies, which are not all here." in texts(at)
     (onward,) = [link for link in at.main.get("page_link") if link.label == "Next"]
     assert onward.proto.disabled
+
+    def refused(_workspace):
+        raise UserError("No room is left.", "Make some.")
+
+    monkeypatch.setattr(tour, "load", refused)
+    at.button(key="guide_load").click().run()
+    tour.loading(workspace).wait(30)
+    at = at.run()
+    assert "No room is left" in " ".join(error.value for error in at.error)
+    assert at.button(key="guide_load")
     at = fine(at.button(key="guide_end").click().run())
     assert "Tour, step" not in texts(at)
     assert "guide" not in at.query_params

@@ -390,6 +390,9 @@ def test_the_result_before_the_last_change_stands_in_grey_until_the_new_one_is_t
     assert [bar.proto.text for bar in at.get("progress")] == ["Computing ..."]
     assert "in grey: the result before the last change" in texts(at)
     pd.testing.assert_frame_equal(at.dataframe[0].value, before)
+    held.state = "cancelled"
+    held._ended.set()
+    assert "in grey" not in texts(at.run())
     monkeypatch.setattr(
         computing,
         "computation_of",

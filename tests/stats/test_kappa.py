@@ -290,3 +290,11 @@ def test_the_upper_end_of_fleiss_is_that_of_alpha_which_corrects_chance_for_few_
         assert kappa.value == pytest.approx(1 - (1 - alpha.value) * 30 / 29)
         assert kappa.high == pytest.approx(alpha.high, abs=0.01)
         assert kappa.low < kappa.value < kappa.high
+
+
+def test_where_no_two_codes_of_any_unit_agree_no_end_stands_alone():
+    codes = np.array([[1.0, 2, 0]] * 6)
+    for found in (fleiss_kappa(codes), krippendorff_alpha(codes.T)):
+        assert found.value < -0.4
+        assert math.isnan(found.low)
+        assert math.isnan(found.high)

@@ -699,15 +699,15 @@ def _means_of_questions(
     return every, way, share, with_drawn_ends(means, drawn, units.n_units, level, (-2.0, 2.0))
 
 
-def _exchange_p(table: ShiftTable, n_exchanges: int, seed: int) -> Floats:
-    """P of corrected giving way in each group, by exchanges of answers between the phases."""
+def _exchange_p(table: ShiftTable, n_exchanges: int, seed: int) -> tuple[Floats, int]:
+    """P of corrected giving way in each group, by so many exchanges of answers between phases."""
     counts = table.initial.counts
     phases = counts.by_condition, table.opposing.counts.by_condition
     observed = np.abs(_ratio(means_over_cells(_observed(table), counts.group)))
     most = max(_LEAST_EXCHANGES, _MOST_DEALS // max(phases[0][0].size, 1))
     n, done = min(n_exchanges, most), 0
     if not n:
-        return np.full(len(observed), np.nan)
+        return np.full(len(observed), np.nan), 0
     as_far = np.ones(len(observed))
     at_once = max(1, _DEALS_AT_ONCE // max(phases[0][0].size, 1))
     while done < n:
@@ -719,7 +719,7 @@ def _exchange_p(table: ShiftTable, n_exchanges: int, seed: int) -> Floats:
         )
         as_far += (np.abs(np.nan_to_num(ratios(above, below))) >= observed[:, None] - 1e-9).sum(1)
         done += block
-    return np.where(np.isfinite(observed), as_far / (n + 1), np.nan)
+    return np.where(np.isfinite(observed), as_far / (n + 1), np.nan), n
 
 
 def _compared_values(
@@ -770,8 +770,8 @@ def _group_rows(
     observed = _observed(table)
     every, way, share, corrected = _means_of_questions(table, units, bootstrap, level)
     exchanges, seed = (bootstrap.n_resamples, bootstrap.seed) if bootstrap else (0, 0)
-    p = _exchange_p(table, exchanges, seed)
-    if units is None:
+    p, n_exchanges = _exchange_p(table, exchanges, seed)
+    if units is None and 1 / (n_exchanges + 1) <= 1 - level:
         # Redrawn questions do not say how far others would lie where few of them weigh at all.
         by_chance_alone = p > 1 - level
         corrected = replace(
