@@ -55,7 +55,7 @@ def test_a_text_is_seen_at_once_kept_on_reload_saved_and_restored(workspace):
     pressed(at, "templates_save")
     assert "own is saved as version 2" in at.success[0].value.replace("\\", "")
     assert editing.load(workspace, "own").texts["en"].cue == "My choice:"
-    changes = table(at, "Now")
+    changes = table(at, "After")
     assert list(changes["What"]) == ["answer cue changed"]
     pressed(at, "templates_restore")
     assert editing.load(workspace, "own") == OWN
