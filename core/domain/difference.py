@@ -78,21 +78,18 @@ def _words(text: str) -> list[str]:
     text = unicodedata.normalize("NFC", text)
     found: list[str] = []
     is_open = False  # whether the last word may go on
-    for place, char in enumerate(text):
-        follows = text[place + 1 : place + 2].isalnum()
-        if found and (unicodedata.category(char).startswith("M") or (is_open and char.isalnum())):
-            is_open = not _UNSPACED.match(char)
-            if is_open or unicodedata.category(char).startswith("M"):
-                found[-1] += char
-            else:
-                found.append(char)
-        elif is_open and follows and char in _WITHIN:
+    for char, following in zip(text, f"{text[1:]} ", strict=False):
+        is_mark = unicodedata.category(char).startswith("M")
+        is_alone = bool(_UNSPACED.match(char))
+        within = char.isalnum() or (char in _WITHIN and following.isalnum())
+        if found and (is_mark or (is_open and within and not is_alone)):
             found[-1] += char
+            is_open = not is_alone
         elif char.isspace():
             is_open = False
         else:
-            signs = char in _SIGNS and text[place + 1 : place + 2].isdigit()
-            is_open = (char.isalnum() or signs) and not _UNSPACED.match(char)
+            is_signed = char in _SIGNS and following.isdigit()
+            is_open = (char.isalnum() or is_signed) and not is_alone
             found.append(char)
     return found
 

@@ -84,9 +84,9 @@ def agreement_intervals(
     >>> ends.low.round(4).tolist(), ends.high.round(4).tolist()
     ([0.2248], [0.7013])
     """
-    ends, from_lowest = (
-        unit_intervals(observed, resampled, n_units, level, (least, 1.0)) for least in (-1, lowest)
-    )
+    ends = from_lowest = unit_intervals(observed, resampled, n_units, level, (-1.0, 1.0))
+    if lowest > -1:
+        from_lowest = unit_intervals(observed, resampled, n_units, level, (lowest, 1.0))
     too_low = np.fmax(observed - mean_of_defined(resampled, 0), 0.0)
     beyond = np.where(resampled_chance > 0, resampled * resampled_chance, 0.0)
     beyond, by_chance = (

@@ -7,7 +7,7 @@ goes elsewhere has left the tour.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import streamlit as st
 
@@ -27,10 +27,10 @@ def begin() -> None:
     _load()
 
 
-def show(page: str, scripts: Sequence[tuple[str, str]]) -> None:
+def show(page: str, scripts: Mapping[str, str]) -> None:
     """The card of the step that the address names, if it is one of this page.
 
-    `scripts` are the pages by name.
+    `scripts` are the files of the pages, by name.
     """
     place = guide.step_of(st.query_params.get(PARAMETER, ""))
     if place is None or STEPS[place].page != page:
@@ -47,9 +47,9 @@ def show(page: str, scripts: Sequence[tuple[str, str]]) -> None:
         last = place + 1 == len(STEPS)
         with st.container(horizontal=True, gap="small", vertical_alignment="center"):
             if place:
-                _link("Back", "arrow_back", place - 1, dict(scripts), is_ready=True)
+                _link("Back", "arrow_back", place - 1, scripts, is_ready=True)
             if not last:
-                _link("Next", "arrow_forward", place + 1, dict(scripts), is_ready=is_ready)
+                _link("Next", "arrow_forward", place + 1, scripts, is_ready=is_ready)
             st.button(
                 "Finish" if last else "End the tour",
                 key="guide_end",
@@ -58,7 +58,7 @@ def show(page: str, scripts: Sequence[tuple[str, str]]) -> None:
             )
 
 
-def _link(label: str, icon: str, place: int, scripts: dict[str, str], *, is_ready: bool) -> None:
+def _link(label: str, icon: str, place: int, scripts: Mapping[str, str], *, is_ready: bool) -> None:
     step = STEPS[place]
     with st.container(key=f"guide_{label.lower()}", width="content"):
         st.page_link(

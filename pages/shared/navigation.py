@@ -123,7 +123,7 @@ def show(pages: Sequence[PageEntry]) -> None:
         with links.container(gap="xxsmall"):
             _links(pages, study)
         _keyboard()(key="search_keyboard", on_entered_change=_open_first_hit)
-    guide.show(chosen.url_path or pages[0].name, [(page.name, page.script) for page in pages])
+    guide.show(chosen.url_path or pages[0].name, {page.name: page.script for page in pages})
     try:
         chosen.run()
     finally:
