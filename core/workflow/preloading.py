@@ -41,6 +41,7 @@ _YOUNG_OBJECTS = 5000  # that are made before a collection looks at them
 _NOBODY_S = 10.0  # without a visitor after so long, nobody is delayed
 
 _drawn = threading.Event()
+_all_loaded = threading.Event()
 
 
 def start() -> threading.Thread:
@@ -59,6 +60,11 @@ def first_page_is_drawn() -> None:
     _drawn.set()
 
 
+def done() -> bool:
+    """Whether everything is loaded, so that nobody waits for a package."""
+    return _all_loaded.is_set()
+
+
 def _load() -> None:
     _import(FIRST)
     gc.freeze()  # at once: the first page waits
@@ -66,6 +72,7 @@ def _load() -> None:
     _warm_up_workers()
     _import(LATER)
     leave_out_loaded()
+    _all_loaded.set()
 
 
 def leave_out_loaded() -> None:

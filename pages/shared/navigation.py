@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -16,6 +16,9 @@ from core.errors import UserError
 from core.workflow import preloading, search
 from core.workflow.search import SearchEntry
 from pages.shared import guide, logins, widgets
+
+if TYPE_CHECKING:  # loads scipy
+    from core.analysis.kit.registry import Requirement
 
 SIDEBAR_WIDTH = 240
 ANALYSIS_PARAMETER = "analysis"
@@ -46,17 +49,34 @@ if (!window.inkblotHistory) {
     }
   };
 }
-export default function ({ setTriggerValue }) {
-  const box = () => document.querySelector(".st-key-search input");
+const box = () => document.querySelector(".st-key-search input");
+let entered = "";
+const openFirst = (found, tries) => {
+  const first = document.querySelector(".st-key-search_hits a");
+  if (first && (first.textContent.includes(found.first) || !tries)) {
+    entered = "";
+    first.click();
+  } else if (tries) {
+    requestAnimationFrame(() => openFirst(found, tries - 1));
+  }
+};
+export default function ({ data }) {
+  const follow = () => {
+    if (entered && data.text === entered && data.first) {
+      openFirst(data, 100);
+    }
+  };
   const press = (event) => {
     if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k" && box()) {
       event.preventDefault();
       box().focus();
       box().select();
-    } else if (event.key === "Enter" && event.target === box() && box().value.trim()) {
-      setTriggerValue("entered", box().value);
+    } else if (event.target === box()) {
+      entered = event.key === "Enter" ? box().value : "";
+      follow();
     }
   };
+  follow();
   document.addEventListener("keydown", press);
   return () => document.removeEventListener("keydown", press);
 }
@@ -65,7 +85,10 @@ export default function ({ setTriggerValue }) {
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page: its file, group, title, icon, what it is for, and words that people search for."""
+    """A page: its file, group, title, icon, what it is for, and words that people search for.
+
+    It says nothing of a study that has none of what it `needs` (requirements of its analyses).
+    """
 
     script: str
     group: str
@@ -73,6 +96,7 @@ class PageEntry:
     icon: str
     purpose: str
     keywords: tuple[str, ...] = ()
+    needs: tuple[Requirement, ...] = ()
 
     @property
     def name(self) -> str:
@@ -121,15 +145,14 @@ def show(pages: Sequence[PageEntry]) -> None:
         links = st.empty()
         study = _study()
         with links.container(gap="xxsmall"):
-            _links(pages, study)
-        _keyboard()(key="search_keyboard", on_entered_change=_open_first_hit)
+            _links(pages, study, chosen.url_path)
     guide.show(chosen.url_path or pages[0].name, {page.name: page.script for page in pages})
     try:
         chosen.run()
     finally:
         if _study() != study:  # another one was chosen on the page
             with links.container(gap="xxsmall"):
-                _links(pages, _study())
+                _links(pages, _study(), chosen.url_path)
         st.session_state[_LAST_PLACE] = _place(chosen.url_path)
         preloading.first_page_is_drawn()
 
@@ -165,20 +188,44 @@ def _study() -> str:
     return str(chosen or "")
 
 
-def _links(pages: Sequence[PageEntry], study: str) -> None:
-    """The pages in their groups; the links keep the study."""
+def _links(pages: Sequence[PageEntry], study: str, shown: str) -> None:
+    """The pages in their groups, those that do not fit the study folded; links keep the study."""
+    unfit = [page for page in _unfit(pages, study) if page.name != shown]
     for group, members in groupby(pages, key=lambda page: page.group):
+        if group == pages[-1].group and unfit:
+            with st.expander(f"Not for this study: {len(unfit)}", key="unfit_pages"):
+                _group(unfit, study)
         with st.container(gap=None):
             if group:
                 st.caption(group)
-            for page in members:
-                st.page_link(
-                    page.script,
-                    label=page.title,
-                    icon=page.icon_name,
-                    width="stretch",
-                    query_params={widgets.STUDY_PARAMETER: study} if study else None,
-                )
+            _group([page for page in members if page not in unfit], study)
+
+
+def _group(pages: Sequence[PageEntry], study: str) -> None:
+    for page in pages:
+        st.page_link(
+            page.script,
+            label=page.title,
+            icon=page.icon_name,
+            width="stretch",
+            query_params={widgets.STUDY_PARAMETER: study} if study else None,
+        )
+
+
+def _unfit(pages: Sequence[PageEntry], study: str) -> list[PageEntry]:
+    """The pages that say nothing of a study, as it lacks what they need.
+
+    None while the packages load that know it, as the first page of a process does not wait for it.
+    """
+    if not study or not preloading.done():
+        return []
+    from core.workflow.statistics import fits
+
+    try:
+        has = fits.what_a_study_has(widgets.workspace(), study)
+    except UserError:  # the page says what is wrong with the study
+        return []
+    return [page for page in pages if page.needs and not any(has[need] for need in page.needs)]
 
 
 def _member(member: Member) -> None:
@@ -202,9 +249,11 @@ def _search(pages: Sequence[PageEntry]) -> None:
         label_visibility="collapsed",
         placeholder="Search (Ctrl+K)",
     )
+    hits = _hits(text, pages) if (text or "").strip() else ()
+    first = hits[0].title if hits else ""
+    _keyboard()(key="search_keyboard", data={"text": text, "first": first})
     if not (text or "").strip():
         return
-    hits = _hits(text, pages)
     with st.container(key="search_hits", gap=None):
         if not hits:
             st.caption("Nothing has these words. Try another word, or look at the Glossary.")
@@ -235,15 +284,6 @@ def _hits(text: str, pages: Sequence[PageEntry]) -> tuple[SearchEntry, ...]:
     )
 
 
-def _open_first_hit() -> None:
-    """Open what the search finds first, as Enter asks."""
-    entered = st.session_state["search_keyboard"].entered
-    hits = _hits(entered, all_pages())
-    if hits:
-        page = _page_of(hits[0], all_pages())
-        st.switch_page(page.script, query_params=_parameters(hits[0]))
-
-
 def _page_of(entry: SearchEntry, pages: Sequence[PageEntry]) -> PageEntry:
     return next(page for page in pages if page.name == entry.page)
 
@@ -265,5 +305,9 @@ def _parameters(entry: SearchEntry) -> Mapping[str, str]:
 
 @cache
 def _keyboard() -> Callable[..., Any]:
-    """Ctrl+K leads to the search box, and Enter in it to what is found first."""
+    """Ctrl+K leads to the search box, and Enter in it to what is found first.
+
+    Enter follows the first link as a click would, once what is found belongs to all that was typed:
+    so that the browser's history has one step for it.
+    """
     return st.components.v2.component("search_keyboard", js=_KEYBOARD)

@@ -194,9 +194,16 @@ def show_notes(analysis: Analysis, result: AnalysisResult, groups: Sequence[str]
 
 
 def _show_tabs(analysis: Analysis, contents: Mapping[str, Sequence[Callable[[], None]]]) -> None:
-    """Tabs, of which only the open one is computed."""
+    """Tabs, of which only the open one is computed; the one that was open last stays open.
+
+    Streamlit forgets it when another page is opened, and Back would lead to the first tab.
+    """
     labels = [plain(title) for title in contents]
-    opened = st.tabs(labels, key=f"tabs:{analysis.name}", on_change="rerun")
+    key, kept = f"tabs:{analysis.name}", f"last_tab:{analysis.name}"
+    if key not in st.session_state and st.session_state.get(kept) in labels:
+        st.session_state[key] = st.session_state[kept]
+    opened = st.tabs(labels, key=key, on_change="rerun")
+    st.session_state[kept] = st.session_state[key]
     for tab, parts in zip(opened, contents.values(), strict=True):
         if tab.open:
             with tab, error_box():

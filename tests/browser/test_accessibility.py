@@ -20,7 +20,7 @@ AXE = (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"
 TAGS = ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"]
 BACKGROUNDS = {"light": "rgb(255, 255, 255)", "dark": "rgb(13, 17, 19)"}
 # Without data, the pages of results say the same; these stand for the others.
-WITH_AN_EMPTY_STATE_OF_THEIR_OWN = ("Prepare", "Data", "")
+WITH_AN_EMPTY_STATE_OF_THEIR_OWN = ("Prepare", "Collect", "")
 OF_RESULTS = ("Explore", "Item statistics", "Factor models", "Opinions")
 NARROW = {"width": 390, "height": 844}
 WIDE = {"width": 1280, "height": 800}

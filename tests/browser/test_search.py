@@ -55,6 +55,7 @@ def arrives(page, name, analysis):
 
 def test_words_lead_to_their_analysis_by_keyboard_and_the_study_stays(home):
     page = home
+    steps = page.evaluate("history.length")
     to_the_box(page)
     page.keyboard.type("CFA")
     page.keyboard.press("Enter")
@@ -78,6 +79,11 @@ def test_words_lead_to_their_analysis_by_keyboard_and_the_study_stays(home):
     arrives(page, "reliability", "score_correlations")
     chosen = page.get_by_role("radio", name="Score correlations")
     expect(chosen).to_be_checked()
+    assert page.evaluate("history.length") == steps + 3
+    page.go_back()
+    arrives(page, "reliability", "internal_consistency")
+    page.go_back()
+    arrives(page, "factors", "cfa")
 
 
 def test_what_somebody_wants_to_do_a_question_and_a_study_are_proposed_while_typing(home):

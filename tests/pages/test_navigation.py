@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 import app
-from core.workflow import sample
+from core.workflow import preloading, sample
 from core.workflow.runs import control
+from core.workflow.statistics import analyses
 from tests.pages.apps import fine, open_page
 
 
@@ -39,6 +40,29 @@ def test_links_keep_the_study_of_the_page(workspace, study):
     # chosen on the page itself, so that nothing in the address names it at first
     at = open_page("answers")
     assert {link.query_string for link in side_links(at)} == {f"study={study}"}
+
+
+def test_pages_that_say_nothing_of_the_study_are_folded_but_the_shown_one(
+    workspace, study, monkeypatch
+):
+    monkeypatch.setattr(preloading, "done", lambda: True)
+    unfit = {"Political worldviews", "Bias and preference", "Word association", "Languages"}
+    unfit |= {"Consistency"}
+    at = open_page("glossary", study=study)
+    fold = at.sidebar.get("expander")[0]
+    assert fold.label == f"Not for this study: {len(unfit)}"
+    assert {link.proto.label for link in fold.get("page_link")} == unfit
+    assert sorted(link.label for link in side_links(at)) == sorted(p.title for p in app.PAGES)
+    at = open_page("words", study=study)
+    folded = {link.proto.label for link in at.sidebar.get("expander")[0].get("page_link")}
+    assert folded == unfit - {"Word association"}
+    assert not open_page("glossary").sidebar.get("expander")
+
+
+def test_what_a_page_needs_is_what_its_analyses_require():
+    for entry in app.PAGES:
+        required = {a.requires for a in analyses.all_analyses() if a.topic == entry.name}
+        assert set(entry.needs) <= required, entry.title
 
 
 def test_typing_lists_what_is_found_above_the_pages(workspace, study):

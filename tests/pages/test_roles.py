@@ -18,7 +18,7 @@ from tests.workflow.test_failing_writes import PEOPLE, contents
 
 WRITING = (
     "home",
-    *(entry.name for entry in app.PAGES if entry.group in ("Prepare", "Data")),
+    *(entry.name for entry in app.PAGES if entry.group in ("Prepare", "Collect")),
     "factors",
     "explore",
     "report",

@@ -1,0 +1,38 @@
+"""Back in the browser leads to the page as it was left: analysis, options and tab."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import go, settled
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+STUDY = "sample_simulated"
+
+
+def test_back_returns_to_the_analysis_the_options_and_the_tab(app, page):
+    app.command("sample", "simulated")
+    app.start()
+    go(page, app, f"reliability?study={STUDY}&analysis=internal_consistency")
+    tab = page.get_by_role("tab", name="Method")
+    level = page.get_by_role("spinbutton", name="Confidence level")
+    level.fill("0.9")
+    level.press("Enter")
+    settled(page)
+    tab.click()
+    settled(page)
+    expect(tab).to_have_attribute("aria-selected", "true")
+    steps = page.evaluate("history.length")
+    page.get_by_test_id("stSidebar").get_by_role("link", name="Answers", exact=True).click()
+    expect(page.get_by_role("heading", name="Answers", level=1)).to_be_visible()
+    settled(page)
+    assert page.evaluate("history.length") == steps + 1
+    page.go_back()
+    expect(page).to_have_url(re.compile("/reliability.*analysis=internal_consistency"))
+    expect(page.get_by_role("heading", name="Reliability", level=1)).to_be_visible()
+    settled(page)
+    expect(level).to_have_value("0.90")
+    expect(tab).to_have_attribute("aria-selected", "true")
