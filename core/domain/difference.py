@@ -221,6 +221,10 @@ def _about_texts(where: str, old: Item, new: Item) -> Iterator[Difference]:
             marked = "text marked as a draft" if texts[1].drafted_by else "draft accepted"
             what = f"{marked} ({named})"
             yield Difference(where, what, texts[0].drafted_by, texts[1].drafted_by, critical=False)
+        elif texts[0].made_from != texts[1].made_from:
+            marked = "translates an earlier text" if texts[1].made_from else "translation confirmed"
+            what = f"{marked} ({named})"
+            yield Difference(where, what, texts[0].made_from, texts[1].made_from, critical=False)
 
 
 def _other_text(where: str, what: str, before: str, after: str) -> Difference:

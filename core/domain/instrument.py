@@ -166,6 +166,8 @@ class Wording:
 
     `mood` is empty, or names the response formats the text is for ("question", "statement").
     `drafted_by` names the model whose draft this is until a person accepts it; then it is empty.
+    `made_from` is the text that a translation was made from, where that text has changed since and
+    nobody has looked at the translation; else it is empty.
     """
 
     language: str
@@ -173,6 +175,7 @@ class Wording:
     form: str = ORIGINAL
     mood: str = ""
     drafted_by: str = ""
+    made_from: str = ""
 
 
 @dataclass(frozen=True)
@@ -356,8 +359,8 @@ INSTRUMENT = TypeAdapter(Instrument)
 # Inkblot, which did not know the fields, keeps its hash.
 _DEFAULTS: Mapping[str, object] = {
     "kind": "items", "parties": (), "midpoint": "coin", "mood": "", "ratings": (),
-    "drafted_by": "", "loadings": {}, "positions": {}, "directions": {}, "attributes": {},
-    "annotations": {}, "country": "",
+    "drafted_by": "", "made_from": "", "loadings": {}, "positions": {}, "directions": {},
+    "attributes": {}, "annotations": {}, "country": "",
     **{n: getattr(Item(""), n) for n, c in ITEM_COLUMNS.items() if not c.is_of_scoring},
 }  # fmt: skip
 

@@ -75,14 +75,15 @@ def titled(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def gaps_words(gaps: tuple[TextGap, ...]) -> str:
-    """Missing and unreviewed texts in a line: 'de: 3 missing, 2 unreviewed'."""
+    """Texts that are to be done in a line: 'de: 3 missing, 2 unreviewed'."""
     parts = []
     for gap in gaps:
         counts = [f"{gap.n_missing:,} missing"] if gap.n_missing else []
         counts += [f"{gap.n_unreviewed:,} unreviewed"] if gap.n_unreviewed else []
+        counts += [f"{gap.n_outdated:,} of an earlier original"] if gap.n_outdated else []
         form = "" if gap.form == ORIGINAL else f" {form_word(gap.form).lower()}"
         parts.append(f"{gap.language}{form}: {', '.join(counts)}")
-    return " · ".join(parts) or "The columns shown have no missing and no unreviewed texts."
+    return " · ".join(parts) or "The columns shown have no missing, unreviewed or outdated texts."
 
 
 def moved_words(edits: GridEdits, kind: str, before: Sequence[str], after: Sequence[str]) -> str:

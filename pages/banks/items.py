@@ -18,7 +18,7 @@ from core.domain.instrument import (
 )
 from core.domain.numbers import count_text
 from core.errors import UserError
-from core.workflow.banks import editing
+from core.workflow.banks import editing, translations
 from core.workflow.banks import grid as bank_grid
 from core.workflow.banks.grid import (
     ANNOTATION,
@@ -633,7 +633,8 @@ def _grid(
 
     def apply(bank: Instrument, base: Instrument, edits: GridEdits) -> Instrument:
         edits = bank_grid.spread_blocks(edits, columns)
-        return replace(bank, items=bank_grid.edit_items(base.items, rows, edits))
+        items = bank_grid.edit_items(base.items, rows, edits)
+        return translations.keep_marks(bank, replace(bank, items=items))
 
     grid = editor.grid("items", showing, frame, apply)
     if bank_grid.has_block(_edits(grid), columns) and editor.unsaved is None:

@@ -18,6 +18,7 @@ from core.workflow.banks.grid import (
     ACCEPTED,
     CODE,
     DRAFTER,
+    EARLIER,
     SOURCE,
     TARGET,
     GridEdits,
@@ -96,8 +97,9 @@ def _choose(editor: BankEditor) -> tuple[GridTextColumn, GridTextColumn, bool] |
         only = st.toggle(
             "Only texts to do",
             key=f"bank_translate_only_{code}",
-            help="Items whose text is missing or is a draft that nobody has reviewed. An item that "
-            "you have done stays until you change a choice above the table.",
+            help="Items whose text is missing, is a draft that nobody has reviewed, or translates "
+            "an original that has changed since. An item that you have done stays until you change "
+            "a choice above the table.",
         )
     if target is None:
         st.info("Choose the language to translate into.")
@@ -152,7 +154,7 @@ def _grid(
         height=min(row_px * len(grid.frame) + 40, _GRID_PX),
         row_height=row_px,
         placeholder="",
-        disabled=[CODE, SOURCE, DRAFTER],
+        disabled=[CODE, SOURCE, EARLIER, DRAFTER],
         column_config=_columns(source, target),
         on_change=editor.catch_up,
         alt=f"Items with their text in {language_name(source.language)} and in "
@@ -166,6 +168,12 @@ def _columns(source: GridTextColumn, target: GridTextColumn) -> dict[str, Any]:
     return {
         CODE: config.TextColumn("Item", width=104, pinned=True),
         SOURCE: config.TextColumn(language_name(source.language), width=_TEXT_WIDTH),
+        EARLIER: config.TextColumn(
+            "Made from",
+            width=_TEXT_WIDTH,
+            help="The text in the first language of the bank that was translated, where it has "
+            "changed since. Edit the translation, or accept it if it is still right.",
+        ),
         DRAFTER: config.TextColumn(
             "Draft by",
             width=96,
@@ -173,7 +181,7 @@ def _columns(source: GridTextColumn, target: GridTextColumn) -> dict[str, Any]:
             "counts as reviewed.",
         ),
         ACCEPTED: config.CheckboxColumn(
-            "Accept", width=70, help="Tick it to accept the draft as it is."
+            "Accept", width=70, help="Tick it to accept the text as it is."
         ),
         TARGET: config.TextColumn(
             language_name(target.language),
@@ -192,13 +200,15 @@ def _row_height(frame: pd.DataFrame) -> int:
 
 
 def _state_words(bank: Instrument, target: GridTextColumn) -> str:
-    """How many target texts are missing or unreviewed, and how many are done."""
+    """How many target texts are missing, unreviewed or outdated, and how many are done."""
     todo = [bank.items[row] for row in bank_grid.rows_to_translate(bank, target)]
-    wordings = [bank_grid.wording_of(item, target) for item in todo]
-    drafts = sum(bool(wording and wording.drafted_by) for wording in wordings)
-    missing, done = len(todo) - drafts, len(bank.items) - len(todo)
+    written = [w for item in todo if (w := bank_grid.wording_of(item, target)) and w.text.strip()]
+    n_drafts = sum(bool(wording.drafted_by) for wording in written)
+    n_outdated = len(written) - n_drafts
+    missing, done = len(todo) - len(written), len(bank.items) - len(todo)
     items = count_text(len(bank.items), "item")
+    outdated = f", {n_outdated:,} made from a text that changed since" if n_outdated else ""
     return (
         f"{language_name(target.language)}: {done:,} of {items} done, {missing:,} missing, "
-        f"{drafts:,} unreviewed."
+        f"{n_drafts:,} unreviewed{outdated}."
     )

@@ -422,13 +422,15 @@ def test_versions_show_what_changed_and_flag_critical_changes_in_words(workspace
     go_to(opened, "Items")
     report(opened, {"0": {"keyed": "− reverse"}, "1": {EN: "Reworded."}, "3": {"position": 1}})
     go_to(opened, "Versions")
-    changes = opened.dataframe[1].value.set_index("Where")
-    assert changes["Weight"].to_dict() == {
-        "Item a1": "Critical",
-        "Item a2": "Critical",
-        "Bank": "Minor",
-    }
-    assert changes.loc["Item a2", "Words"] == "Text of a2 → Reworded"
+    changes = opened.dataframe[1].value
+    assert changes[["Where", "Weight"]].to_numpy().tolist() == [
+        ["Item a1", "Critical"],
+        ["Item a2", "Critical"],
+        ["Item a2", "Minor"],
+        ["Bank", "Minor"],
+    ]
+    assert "Text of a2 → Reworded" in list(changes["Words"])
+    assert "translates an earlier text (de, original)" in list(changes["What"])
 
 
 def test_files_of_a_bank_are_offered_and_import_back(workspace, opened):
@@ -701,7 +703,7 @@ def with_negation(bank):
 
 def test_only_items_with_a_problem_are_shown_and_stay_while_they_are_mended(workspace, opened):
     report(opened, {"1": {DE: ""}, "3": {EN: "Text of a1."}})
-    assert any(text.value == "de: 1 missing" for text in opened.text)
+    assert any(text.value == "de: 1 missing, 1 of an earlier original" for text in opened.text)
     assert any("text of an earlier one: b2" in text.value for text in opened.text)
     fine(opened.toggle(key="bank_only_small").set_value(True).run())
     assert list(filled(opened)["code"]) == ["a2", "b2"]
@@ -990,6 +992,25 @@ def test_a_draft_is_accepted_as_it_is_or_by_typing_another_text(workspace, kept)
         (f"Entwurf {first}", ""),
         ("Eigener Text", ""),
     ]
+
+
+def test_a_translation_of_a_changed_text_shows_what_it_was_made_from_and_is_accepted(
+    workspace, kept
+):
+    state = editing.load(workspace, "small")
+    first = items(workspace)[0]
+    text = grid.wording_of(first, GridTextColumn("en")).text
+    changed = grid.with_text(first, GridTextColumn("en"), "A new text.")
+    bank = replace(state.instrument, items=(changed, *state.instrument.items[1:]))
+    editing.save(workspace, bank, expected_revision=state.revision)
+    at = open_page(bank="small")
+    assert any(line.value == "de: 1 of an earlier original" for line in at.text)
+    go_to(at, "Translations")
+    assert filled(at)["earlier"].tolist() == [text, "", "", ""]
+    line = "3 of 4 items done, 0 missing, 0 unreviewed, 1 made from a text that changed since."
+    assert any(caption.value.endswith(line) for caption in at.caption)
+    report(at, {"0": {"accepted": True}})
+    assert {w.made_from for item in items(workspace) for w in item.wordings} == {""}
 
 
 def test_loadings_are_previewed_with_their_faults_and_make_a_version(workspace, kept):

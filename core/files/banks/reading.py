@@ -48,9 +48,15 @@ COLUMNS = {
     "item": ("position", "code", *_OF_SCORING),
 }
 """Kind of row -> its columns, without the texts of options and items."""
+TEXT_MARKS = {"drafts": "drafted_by", "outdated": "made_from"}
+"""Columns that say something of single texts of an item -> the field of the wording."""
 _OPTIONAL_OF = {
     "party": ("country",),
-    "item": (*(name for name in ITEM_COLUMNS if name not in _OF_SCORING), "directions", "drafts"),
+    "item": (
+        *(name for name in ITEM_COLUMNS if name not in _OF_SCORING),
+        "directions",
+        *TEXT_MARKS,
+    ),
 }
 OPTIONAL = ("midpoint", "mood", "ratings", *_OPTIONAL_OF["party"], *_OPTIONAL_OF["item"])
 """Columns that a CSV file has only where a row fills them."""
@@ -358,13 +364,17 @@ def _warn_of_meaningless_cells(row: Row, kind: str, remarks: Remarks) -> None:
 # An item from its row.
 
 DIRECTIONS = {"same": 1, "inverted": -1}
+_MARK_WORDS = {
+    "drafts": ("the model that drafted", "name of the model"),
+    "outdated": ("the original of", "I like to walk"),
+}
 
 
 def _read_item(row: Row, remarks: Remarks) -> Item:
     """The item of a row; adds errors."""
-    drafted_by = _read_drafts(row, remarks)
+    marks = _read_marks(row, remarks)
     wordings = tuple(
-        Wording(c.language, t, c.form, c.mood, drafted_by.get(c, "")) for c, t in row.texts
+        Wording(c.language, t, c.form, c.mood, **marks.get(c, {})) for c, t in row.texts
     )
     facts: dict[str, Any] = {}
     for name, column in ITEM_COLUMNS.items():
@@ -420,20 +430,22 @@ def _read_directions(row: Row, remarks: Remarks) -> dict[str, int]:
     return directions
 
 
-def _read_drafts(row: Row, remarks: Remarks) -> dict[WordingColumn, str]:
-    """Column of a text -> the model that drafted the text."""
+def _read_marks(row: Row, remarks: Remarks) -> dict[WordingColumn, dict[str, str]]:
+    """What is said of single texts: column of a text -> field of the wording -> value."""
     texts = {column for column, _ in row.texts}
-    drafted_by: dict[WordingColumn, str] = {}
-    for name, model in _read_pairs(row, remarks, "drafts"):
-        column = text_column(name)
-        if column is None or column not in texts:
-            remarks.add_error(row, "drafts", f"there is no text in '{name}' in this row")
-        elif not model:
-            reason = f"the model that drafted '{name}' is missing, as in text_de=name of the model"
-            remarks.add_error(row, "drafts", reason)
-        else:
-            drafted_by[column] = model
-    return drafted_by
+    marks: dict[WordingColumn, dict[str, str]] = {}
+    for mark, fieldname in TEXT_MARKS.items():
+        for name, value in _read_pairs(row, remarks, mark):
+            column = text_column(name)
+            if column is None or column not in texts:
+                remarks.add_error(row, mark, f"there is no text in '{name}' in this row")
+            elif not value:
+                what, example = _MARK_WORDS[mark]
+                reason = f"{what} '{name}' is missing, as in text_de={example}"
+                remarks.add_error(row, mark, reason)
+            else:
+                marks.setdefault(column, {})[fieldname] = value
+    return marks
 
 
 def _read_pairs(row: Row, remarks: Remarks, column: str) -> Iterator[tuple[str, str]]:

@@ -34,6 +34,7 @@ from core.files.banks.reading import (
     OPTIONAL,
     PARTY,
     SHEETS,
+    TEXT_MARKS,
     WordingColumn,
     is_of_items,
     text_column,
@@ -118,10 +119,13 @@ def _of_item(position: int, item: Item, columns: Mapping[str, str]) -> Record:
     """The row of an item; `columns` are those of attributes by name."""
     facts = {name: column.written(getattr(item, name)) for name, column in ITEM_COLUMNS.items()}
     texts = {text_name(w.language, w.form, w.mood): w.text for w in item.wordings if w.text}
-    drafts = {
-        text_name(w.language, w.form, w.mood): w.drafted_by
-        for w in item.wordings
-        if w.text and w.drafted_by
+    marks = {
+        column: {
+            text_name(w.language, w.form, w.mood): str(getattr(w, name))
+            for w in item.wordings
+            if w.text and getattr(w, name)
+        }
+        for column, name in TEXT_MARKS.items()
     }
     words = {form: _DIRECTION_WORDS.get(sign, "") for form, sign in item.directions.items()}
     return {
@@ -129,7 +133,8 @@ def _of_item(position: int, item: Item, columns: Mapping[str, str]) -> Record:
         "position": position,
         "code": item.code,
         **{n: cell for n, cell in facts.items() if n in COLUMNS["item"] or cell not in ("", None)},
-        **_filled(directions=join_pairs(words), drafts=join_pairs(dict(sorted(drafts.items())))),
+        **_filled(directions=join_pairs(words)),
+        **_filled(**{column: join_pairs(dict(sorted(of.items()))) for column, of in marks.items()}),
         **{
             columns[name]: value if isinstance(value, str) else whole_number(value)
             for name, value in item.attributes.items()

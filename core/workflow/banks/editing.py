@@ -40,6 +40,7 @@ from core.files.banks.reading import ImportedBank, read_instrument
 from core.store import banks as store
 from core.store import studies as study_store
 from core.store.banks import DraftState, Version
+from core.workflow.banks import translations
 from core.workflow.banks.grid import ANNOTATOR_MARK, GridTextColumn
 from core.workflow.workspace import Workspace
 
@@ -326,6 +327,7 @@ class TextGap:
     form: str
     n_missing: int
     n_unreviewed: int
+    n_outdated: int = 0
 
 
 @dataclass(frozen=True)
@@ -346,29 +348,27 @@ class UnreviewedTexts:
 
 
 def gaps(bank: Instrument, columns: Iterable[GridTextColumn]) -> tuple[TextGap, ...]:
-    """Missing and unreviewed texts of each language and form among `columns`, where there are any.
+    """Missing, unreviewed and outdated texts by language and form of `columns`, if there are any.
 
     A text in any mood counts: a study asks with it where there is none for its format.
     """
     text_gaps = []
     for language, form in _languages_and_forms(columns):
-        n_missing = n_unreviewed = 0
+        n_missing = n_unreviewed = n_outdated = 0
         for item in bank.items:
             n_missing += not _has_text(item, language, form)
-            n_unreviewed += sum(
-                bool(w.drafted_by)
-                for w in item.wordings
-                if w.language == language and w.form == form
-            )
-        if n_missing or n_unreviewed:
-            text_gaps.append(TextGap(language, form, n_missing, n_unreviewed))
+            texts = [w for w in item.wordings if (w.language, w.form) == (language, form)]
+            n_unreviewed += sum(bool(w.drafted_by) for w in texts)
+            n_outdated += sum(bool(w.made_from) for w in texts)
+        if n_missing or n_unreviewed or n_outdated:
+            text_gaps.append(TextGap(language, form, n_missing, n_unreviewed, n_outdated))
     return tuple(text_gaps)
 
 
 def rows_with_problems(
     bank: Instrument, columns: Iterable[GridTextColumn], problems: Iterable[Problem]
 ) -> tuple[int, ...]:
-    """Places (from 0) of items with a missing or unreviewed text in `columns`, or a problem."""
+    """Places (from 0) of items with a text in `columns` that is to be done, or a problem."""
     shown = _languages_and_forms(columns)
     named = {problem.item for problem in problems}
     return tuple(
@@ -377,7 +377,9 @@ def rows_with_problems(
         if item.code in named
         or not item.code.strip()
         or any(not _has_text(item, language, form) for language, form in shown)
-        or any(w.drafted_by and (w.language, w.form) in shown for w in item.wordings)
+        or any(
+            (w.drafted_by or w.made_from) and (w.language, w.form) in shown for w in item.wordings
+        )
     )
 
 
@@ -564,7 +566,12 @@ def duplicate(workspace: Workspace, code: str) -> DraftState:
 def save(
     workspace: Workspace, bank: Instrument, *, expected_revision: int, summary: str = "Edited"
 ) -> DraftState:
-    """Keep an edit of the working copy; ConflictError where another tab was faster."""
+    """Keep an edit of the working copy; ConflictError where another tab was faster.
+
+    Translations whose original the edit changes are marked as outdated.
+    """
+    if len(bank.languages) > 1:
+        bank = translations.mark_outdated(_instrument(workspace, bank.code), bank)
     return store.save_draft(
         workspace.database, bank, expected_revision=expected_revision, summary=summary
     )

@@ -29,7 +29,7 @@ from core.domain.item_columns import DASHES
 
 POSITION, CODE = "position", "code"
 POINTS, STANCE = "points", "stance"
-SOURCE, DRAFTER, ACCEPTED, TARGET = "source", "drafter", "accepted", "target"
+SOURCE, EARLIER, DRAFTER, ACCEPTED, TARGET = "source", "earlier", "drafter", "accepted", "target"
 """Columns of the grid of translations besides the code."""
 TEXT, LOADING, PARTY = "text:", "loading:", "party:"
 """Columns of texts, domains and parties are called by one of these and what they hold."""
@@ -231,9 +231,13 @@ def wording_of(item: Item, column: GridTextColumn) -> Wording | None:
 
 
 def with_text(item: Item, column: GridTextColumn, text: str, *, drafted_by: str = "") -> Item:
-    """The item with another text there, its place among the wordings kept; empty takes it away."""
-    new = Wording(column.language, text, column.form, column.mood, drafted_by)
+    """The item with another text there, its place among the wordings kept; empty takes it away.
+
+    The same text again says nothing of the original that it was made from.
+    """
     old = wording_of(item, column)
+    made_from = old.made_from if old and old.text == text else ""
+    new = Wording(column.language, text, column.form, column.mood, drafted_by, made_from)
     wordings = [new if wording is old else wording for wording in item.wordings]
     if old is None:
         wordings.append(new)
@@ -389,7 +393,8 @@ def translation_rows(
 ) -> pd.DataFrame:
     """The items at these places (from 0): code, source text, target text.
 
-    Where there are drafts, who wrote them and a column to accept them stand before the target.
+    Where there are drafts, who wrote them stands before the target; where originals have changed,
+    the text before; and a column to accept the target as it is.
     """
     items = [bank.items[row] for row in rows]
     wordings = [wording_of(item, target) for item in items]
@@ -398,18 +403,24 @@ def translation_rows(
         SOURCE: _texts(_wording_text(item, source) for item in items),
     }
     drafters = [wording.drafted_by if wording else "" for wording in wordings]
+    earlier = [wording.made_from if wording else "" for wording in wordings]
+    if any(earlier):
+        columns[EARLIER] = _texts(earlier)
     if any(drafters):
         columns[DRAFTER] = _texts(drafters)
+    if any(drafters) or any(earlier):
         columns[ACCEPTED] = pd.Series([False] * len(items), dtype="bool")
     columns[TARGET] = _texts(wording.text if wording else "" for wording in wordings)
     return pd.DataFrame(columns)
 
 
 def rows_to_translate(bank: Instrument, target: GridTextColumn) -> tuple[int, ...]:
-    """Places (from 0) of the items whose target text is missing or an unreviewed draft."""
+    """Places (from 0) of the items whose target text is missing, a draft, or outdated."""
     wordings = [wording_of(item, target) for item in bank.items]
     return tuple(
-        row for row, w in enumerate(wordings) if w is None or not w.text.strip() or w.drafted_by
+        row
+        for row, w in enumerate(wordings)
+        if w is None or not w.text.strip() or w.drafted_by or w.made_from
     )
 
 
@@ -418,8 +429,8 @@ def edit_translations(
 ) -> Instrument:
     """The bank after edits of a grid of translations that showed the items at `rows`.
 
-    A text that was typed counts as reviewed. A language that is new to the bank comes with its
-    first text.
+    A text that was typed or accepted counts as reviewed, and as made from the original as it is
+    now. A language that is new to the bank comes with its first text.
     """
     items = list(bank.items)
     for place, cells in edits.edited.items():
@@ -430,7 +441,9 @@ def edit_translations(
         if TARGET in cells:
             item = with_text(item, target, cell_text(cells[TARGET]))
         elif cells.get(ACCEPTED) and wording:
-            item = with_text(item, target, wording.text)
+            accepted = replace(wording, drafted_by="", made_from="")
+            wordings = (accepted if w is wording else w for w in item.wordings)
+            item = replace(item, wordings=tuple(wordings))
         items[rows[place]] = item
     is_new = target.language not in bank.languages
     has_texts = any(wording_of(item, target) for item in items)

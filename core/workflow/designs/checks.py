@@ -11,6 +11,7 @@ from string import ascii_uppercase
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.cells import asks_in_company, overlap, overlap_but_for_repetition
 from core.domain.instrument import ORIGINAL, REPLY_TO_JUDGE, Instrument, Item, problems
+from core.domain.languages import language_name
 from core.domain.numbers import count_text
 from core.domain.study import Design, Respondent
 from core.domain.values import name_fault
@@ -323,21 +324,29 @@ def _asking_cautions(
         )
 
 
-def _draft_cautions(bank: Instrument, design: Design) -> list[str]:
-    """How many wordings of the design are a model's drafts that nobody has accepted."""
-    drafts = [
+def _draft_cautions(bank: Instrument, design: Design) -> Iterator[str]:
+    """How many wordings of the design nobody has looked at: drafts, and outdated translations."""
+    asked = [
         w
         for item in bank.items
         for w in item.wordings
-        if w.drafted_by and w.language in design.languages and w.form in design.forms
+        if w.language in design.languages and w.form in design.forms
     ]
-    if not drafts:
-        return []
-    models = _join(list(dict.fromkeys(w.drafted_by for w in drafts)))
-    many = count_text(
-        len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts"
-    )
-    return [f"{many} of a model ({models})."]
+    drafts = [w for w in asked if w.drafted_by]
+    if drafts:
+        models = _join(list(dict.fromkeys(w.drafted_by for w in drafts)))
+        many = count_text(
+            len(drafts), "wording is an unreviewed draft", "wordings are unreviewed drafts"
+        )
+        yield f"{many} of a model ({models})."
+    outdated = [w.language for w in asked if w.made_from]
+    if outdated:
+        many = count_text(len(outdated), "text translates an original", "texts translate originals")
+        languages = _join(sorted(set(map(language_name, outdated))))
+        yield (
+            f"{many} that changed since ({languages}). Look at them on the page Banks, under "
+            "Translations."
+        )
 
 
 def _name_problems(design: Design) -> Iterator[str]:
