@@ -162,8 +162,6 @@ def figures(*, ends_timer: bool = False) -> None:
                 with older:
                     study_rows(newest_first[_LISTED:], planned)
         studies_put_away()
-        if any(study.n_usable for study in listed):
-            questions()
         in_the_database(listed, planned)
         if ends_timer and not any(study.under_way for study in planned.values()):
             st.rerun()
@@ -314,14 +312,14 @@ def undo_of_last() -> None:
 
 def questions() -> None:
     """What one may want to know, each with the way to the analysis that answers it."""
+    if not any(study.n_usable for study in studies.list_studies(widgets.workspace())):
+        return
     st.header("What would you like to know?")
     st.caption("The answer is about the study that you looked at last; you can choose another.")
     pages = {page.name: page for page in navigation.all_pages()}
-    half = -(-len(next_steps.QUESTIONS) // 2)
-    columns = st.columns(2, gap="small")
-    for place, question in enumerate(next_steps.QUESTIONS):
-        page = pages[question.page]
-        with columns[place // half]:
+    with st.container(gap="xxsmall"):
+        for question in next_steps.QUESTIONS:
+            page = pages[question.page]
             st.page_link(
                 page.script,
                 label=question.words,
@@ -440,6 +438,7 @@ def main() -> None:
     steps_of_a_study()
     left, right = st.columns([5, 2], gap="large")
     with right, widgets.error_box():
+        questions()
         sample_studies()
     with left:
         live_figures()

@@ -67,7 +67,7 @@ def main() -> None:
         )
         st.caption(_HONESTY)
         with st.expander("The people who answer"):
-            form.draw(respondent_form.SIMULATED)
+            form.draw(respondent_form.SIMULATED, respondent_form.SIMULATED_FURTHER)
         with st.expander("How it is simulated"):
             _simulation(study, form)
         with st.expander("The planned design"):

@@ -244,7 +244,7 @@ class KeyingColumn(ItemColumn):
     """1, or -1 for a reverse-keyed item. An empty cell means 1, as in a file without the column."""
 
     is_number: ClassVar[bool] = True
-    choices: ClassVar[tuple[str, ...]] = ("+", "− reverse")
+    choices: ClassVar[tuple[str, ...]] = ("+", "- reverse")  # with the minus of keyboards
 
     @property
     def noun(self) -> str:

@@ -113,6 +113,7 @@ LANGUAGES: Mapping[str, LanguageNames] = {
 _CODES = {name.casefold(): code for code, english, _, *more in _ROWS for name in (english, *more)}
 _CODES_OF_OWN = {names.own.casefold(): code for code, names in LANGUAGES.items()}
 _CODE = re.compile(r"[a-z]{2,3}(-[a-z0-9]{2,8})*", re.IGNORECASE | re.ASCII)
+_LEAST_LETTERS = 3  # of the beginning of a name
 _BRACKETED = re.compile(r"\([^()]*?([A-Za-z0-9-]+)\)\s*$")
 
 
@@ -151,12 +152,17 @@ def language_code(text: str) -> str:
 def typed_language(text: str) -> str:
     """The code of a language that somebody chose or typed: a line of the list, a name or a code.
 
-    Empty where the text is none of these.
+    The beginning of one name alone, from three letters on, is that language. Empty where the text
+    is none of these.
     """
     typed = text.strip()
     bracketed = _BRACKETED.search(typed)
     if bracketed and typed == language_name(bracketed.group(1)):
         return bracketed.group(1)
     typed = re.sub(r"\(.*\)", "", typed).strip()
-    code = {**_CODES_OF_OWN, **_CODES}.get(typed.casefold(), typed)
+    names = {**_CODES_OF_OWN, **_CODES}
+    code = names.get(typed.casefold(), typed)
+    begun = {code for name, code in names.items() if name.startswith(typed.casefold())}
+    if len(begun) == 1 and len(typed) >= _LEAST_LETTERS and not is_language_code(code):
+        (code,) = begun
     return code if _CODE.fullmatch(code) else ""

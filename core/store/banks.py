@@ -142,7 +142,8 @@ order by h.code
 """
 _CODES = "select code from draft_head order by code"
 _LINES = """
-select h.code, h.archived, d.saved_at, d.revision, coalesce(v.n, 0), coalesce(v.used_in, '')
+select h.code, h.archived, d.saved_at, d.revision, coalesce(v.n, 0), coalesce(v.used_in, ''),
+    d.summary
 from draft_head h join draft d on d.code = h.code and d.revision = h.revision
 left join (
     select i.code, count(distinct i.instrument_id) as n,
@@ -216,7 +217,8 @@ class BankLine:
     """A bank in a list: what can be said of it without reading its items one by one.
 
     `used_in` are the studies that use a version of it, `n_unreviewed` its texts that a model
-    drafted and nobody has reviewed. One without any text or options cannot be asked.
+    drafted and nobody has reviewed. One without any text or options cannot be asked. `last_edit`
+    says what was done last.
     """
 
     code: str
@@ -230,8 +232,11 @@ class BankLine:
     archived: bool
     n_versions: int
     used_in: str
+    last_edit: str
 
 
+AS_IT_CAME = "Starter bank"
+"""What was done last to a bank of Inkblot that nobody has edited."""
 _MOST_FACTS = 50_000
 _facts: dict[tuple[str, int, datetime], tuple[str, Kind, int, tuple[str, ...], int, bool]] = {}
 """What lists say of the working copies that were looked at, by code, revision and time."""
@@ -253,8 +258,8 @@ def lines(database: Database) -> list[BankLine]:
             about = (title, kind, n_items, tuple(languages), *others)
             _facts[code, revision, keys[code, revision]] = about
     return [
-        BankLine(code, *_facts[code, revision, saved_at], saved_at, archived, n_versions, used_in)
-        for code, archived, saved_at, revision, n_versions, used_in in heads
+        BankLine(code, *_facts[code, revision, saved_at], saved_at, archived, *others)
+        for code, archived, saved_at, revision, *others in heads
     ]
 
 

@@ -143,5 +143,8 @@ def _fill_banks(workspace: Workspace) -> None:
             raise UserError(f"The starter bank {file.name} is damaged.", "Install Inkblot again.")
         if draft.instrument.code not in known:
             bank_store.save_draft(
-                workspace.database, draft.instrument, expected_revision=None, summary="Starter bank"
+                workspace.database,
+                draft.instrument,
+                expected_revision=None,
+                summary=bank_store.AS_IT_CAME,
             )

@@ -590,8 +590,15 @@ def items_section(editor: BankEditor) -> None:
             page = st.pagination(n_pages, key=f"bank_pages_{editor.code}_{n_pages}_{search}_{only}")
     rows = matches[(page - 1) * _ROWS_A_PAGE : page * _ROWS_A_PAGE]
     # The texts that change with each edit are below the grid, so that the grid does not move.
+    drawn = editor.grids.get("items")
+    was_empty = not (drawn.base if drawn else editor.bank).items  # so the grid does not move either
+    if was_empty:
+        _box(editor, columns, opened=True)
     _how_to_edit(columns)
     _grid(editor, (search, only, page, columns), rows, columns)
+    grids.add_rows_button(editor.key("more_rows"), editor.redraw)
+    if not was_empty:
+        _box(editor, columns)
     show_messages(editor)
     _count_line(editor.bank, matches, rows)
     if editor.bank.items:
@@ -615,7 +622,8 @@ def _how_to_edit(columns: tuple[str, ...]) -> None:
 def _count_line(bank: Instrument, matches: tuple[int, ...], rows: tuple[int, ...]) -> None:
     if not bank.items:
         st.info(
-            "This bank has no items yet. Type the first one into the first row of the table.",
+            "This bank has no items yet. Type or paste them into the box above the table, or into "
+            "the table.",
             icon=":material/edit:",
         )
         return
@@ -650,7 +658,6 @@ def _grid(
         alt="Items of the bank: position, code, facts, and text in each language and form",
     )
     show_remarks((*grid.remarks, *_remarks(grid, columns)))
-    _more_rows(editor, columns)
     codes = [item.code for item in grid.base.items], [item.code for item in editor.bank.items]
     moved = moved_words(_edits(grid), "item", *codes)
     if moved:
@@ -663,13 +670,13 @@ def _grid(
         )
 
 
-def _more_rows(editor: BankEditor, columns: tuple[str, ...]) -> None:
-    """The button for more empty rows, and the box for many items at once."""
-    grids.add_rows_button(editor.key("more_rows"), editor.redraw)
+def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) -> None:
+    """The box for many items at once, with what became of the last ones."""
     texts = [name for name in columns if name.startswith(TEXT)]
     remarks = f"bank_box_remarks_{editor.code}"
 
-    def add(rows: list[dict[str, str]]) -> bool:
+    def add(typed: list[dict[str, str]]) -> bool:
+        rows = bank_grid.with_marked_keys(typed, texts[0]) if "keyed" in columns else typed
         edits = GridEdits({}, rows, ())
         st.session_state[remarks] = bank_grid.item_remarks(edits, columns, (), ())
         return editor.commit(
@@ -682,7 +689,15 @@ def _more_rows(editor: BankEditor, columns: tuple[str, ...]) -> None:
 
     if texts:
         titles = {name: column_title(name) for name in columns}
-        grids.box_of_rows(titles, texts[0], key=f"bank_box_{editor.code}", what="item", add=add)
+        grids.box_of_rows(
+            titles,
+            texts[0],
+            key=f"bank_box_{editor.code}",
+            what="item",
+            add=add,
+            opened=opened,
+            hint="(R) at its end: reverse-keyed" if "keyed" in columns else "",
+        )
         show_remarks(st.session_state.pop(remarks, ()))
 
 

@@ -210,6 +210,12 @@ def _links(study: str) -> None:
             icon=":material/bar_chart:",
             query_params=query,
         )
+        st.page_link(
+            "pages/home.py",
+            label="What would you like to know?",
+            icon=":material/help:",
+            query_params=query,
+        )
 
 
 def show_failures(now: Progress) -> None:

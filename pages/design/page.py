@@ -485,7 +485,7 @@ def main() -> None:
         with left:
             choices(form)
             form.show_notes()
-        with right:
+        with right, st.container(key="design_outcome"):
             planned = outcome_section(form)
         if planned and planned[0].blocks:
             st.header("Blocks of the design")

@@ -13,6 +13,8 @@ import streamlit as st
 
 from core.domain.study import Status
 from core.errors import FileError
+from core.workflow import people
+from core.workflow.answers import bank_attachment as answers_and_banks
 from core.workflow.answers import imports, mappings
 from core.workflow.answers.imports import ImportedStudy, ScoreMeaning, TidyPreview
 from core.workflow.answers.mappings import AnswerMapping, HeaderRows, OpenedFile, Sheet
@@ -514,9 +516,11 @@ def _show_done() -> None:
         )
     for study, n_total, n_new, instrument in done or ():
         more = "" if n_new == n_total else f", {n_new:,} of them new"
+        unkeyed = answers_and_banks.is_unkeyed(workspace(), study)
+        bank = "its items are those of the file" if unkeyed else f"bank {plain(instrument)}"
         st.success(
-            f"Study {plain(study)} now holds {n_total:,} imported answers{more} "
-            f"(bank {plain(instrument)}). All pages show this study now."
+            f"Study {plain(study)} now holds {n_total:,} imported answers{more} ({bank}). "
+            "All pages show this study now."
         )
         query = {STUDY_PARAMETER: study}
         with st.container(horizontal=True):
@@ -525,6 +529,12 @@ def _show_done() -> None:
             st.page_link(
                 "pages/item_statistics.py", label="See item statistics", query_params=query
             )
+            if any(people.explored_by(workspace(), [study]).values()):
+                st.page_link(
+                    "pages/validity.py",
+                    label="Compare groups of people",
+                    query_params=query | {"analysis": "group_comparison"},
+                )
 
 
 def main() -> None:

@@ -330,6 +330,14 @@ SIMULATED: Part = (
         _truth("loading", "Mean loading"),
         "How strongly an item depends on the trait of its subscale: 0 not at all, 1 entirely. "
         "A good scale has about 0.7.",
+    ),
+    (
+        NumberField("simulation_seed", "Seed", 0, 2**31),
+        "The same seed gives the same answers; another seed gives other people.",
+    ),
+)
+SIMULATED_FURTHER: Part = (
+    (
         _truth("trait_correlation", "Correlation between subscales"),
         "The correlation between the traits of two subscales.",
         _truth("noise", "Share answered at random"),
@@ -344,8 +352,6 @@ SIMULATED: Part = (
         _truth("entity_spread", "Spread between entities (SD)", 3),
         "How far brands, parties or persons differ in what is thought of them, in standard "
         "deviations of an answer. 0: all are the same but for chance.",
-        NumberField("simulation_seed", "Seed", 0, 2**31),
-        "The same seed gives the same answers; another seed gives other people.",
     ),
     (
         _truth("loading_spread", "Spread of loadings", 0.5),
@@ -482,6 +488,8 @@ def fields(kind: RespondentKind, form: DraftForm, *, new: bool) -> None:
         )
     if kind == "simulated":
         form.draw(SIMULATED)
+        with st.expander("How else they answer"):
+            form.draw(SIMULATED_FURTHER)
     elif kind == "local":
         form.draw(*_LOCAL)
     else:

@@ -78,6 +78,7 @@ def edit(kind: RespondentKind, form: DraftForm, before: Respondent | None) -> No
             _service(form)
         form.show_notes()
         _buttons(kind, form, before)
+    _show_done()
     with widgets.error_box():
         respondent = forms.to_respondent(kind, form.fields)
         respondent_form.connection_test(respondent, form)
@@ -249,7 +250,6 @@ def _choose(listed: tuple[Respondent, ...]) -> Respondent | None:
         on_change=lambda: _go_to(st.session_state[_CHOSEN]),
         help="Choose a respondent to test or change it, or add a new one.",
     )
-    _show_done()
     return by_label.get(chosen)
 
 

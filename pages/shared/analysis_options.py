@@ -90,7 +90,7 @@ def option_form(
         with st.expander("More options"):  # another label would close it
             values |= _controls(analysis, study.code, more, settings, initial)
         if changed:
-            st.caption(f"Changed under More options: {widgets.plain(', '.join(changed))}.")
+            st.caption(f"Set under More options: {widgets.plain(', '.join(changed))}.")
     return values
 
 

@@ -134,6 +134,8 @@ def box_of_rows(
     key: str,
     what: str,
     add: Callable[[list[dict[str, str]]], bool],
+    opened: bool = False,
+    hint: str = "",
 ) -> None:
     """A box to type or paste rows into, one a line.
 
@@ -141,16 +143,17 @@ def box_of_rows(
     column `single`. `add` takes the rows, and says whether they are kept; the box is then emptied.
     """
     done = f"{key}:done"
-    with st.expander(f"Type or paste {what}s, one per line", icon=":material/playlist_add:"):
+    with st.expander(
+        f"Type or paste {what}s, one per line", expanded=opened, icon=":material/playlist_add:"
+    ):
         order = "; ".join(columns.values())
         st.text_area(
             f"New {what}s",
             key=key,
             height=150,
             label_visibility="collapsed",
-            placeholder=f"One {what} per line",
-            help=f"A line is: {columns[single]}. Rows copied from a spreadsheet have the columns "
-            f"in this order: {order}.",
+            placeholder=f"One {what} per line{f'. {hint}' if hint else ''}\n"
+            f"Or rows copied from a spreadsheet, with the columns: {order}",
         )
         st.button(
             f"Add these {what}s",

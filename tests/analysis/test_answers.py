@@ -298,8 +298,20 @@ BY_HAND = {
         made(
             table(
                 "kappas",
-                ("respondent", "wording", "kappa", "ci_low", "ci_high", "templates"),
-                [("m", "Paraphrases", 0.9, 0.8, 0.95, 6), ("m", "Negation", -0.69, NAN, NAN, 6)],
+                (
+                    "respondent",
+                    "wording",
+                    "kappa",
+                    "ci_low",
+                    "ci_high",
+                    "templates",
+                    "agreement",
+                    "expected",
+                ),
+                [
+                    ("m", "Paraphrases", 0.9, 0.8, 0.95, 6, 0.95, "near 1"),
+                    ("m", "Negation", -0.69, NAN, NAN, 6, 0.846, "near −1"),
+                ],
             ),
             table(
                 "over_groups",
@@ -322,7 +334,9 @@ BY_HAND = {
                 [("m", 0.78, 0.7, 0.85, 6, "templates", 1, 198, 239)],
             ),
         ),
-        "Kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], negation −.69; "
+        "Another wording gives the stance that the original lets expect in 95% (paraphrases), 85% "
+        "(negation); kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], "
+        "negation −.69 (of negation it ought to be near −1); "
         "alpha across 6 templates .78 [.70, .85], 198 of 239 statements have one stance across "
         "them.",
     ),
@@ -886,15 +900,24 @@ BY_HAND = {
         made(
             table(
                 "reliability",
-                ("respondent", "scale", "coefficient", "value", "ci_low", "ci_high", "against"),
+                (
+                    "respondent",
+                    "scale",
+                    "coefficient",
+                    "value",
+                    "ci_low",
+                    "ci_high",
+                    "against",
+                    "remark",
+                ),
                 [
-                    ("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, ""),
-                    ("m", "A", "α (bootstrap)", 0.8, 0, 1, ""),
-                    ("m", "A", "ω total (one factor)", NAN, NAN, NAN, ""),
+                    ("m", "A", "α (Feldt)", 0.8, 0.7, 0.9, "", ""),
+                    ("m", "A", "α (bootstrap)", 0.8, 0, 1, "", ""),
+                    ("m", "A", "ω total (one factor)", NAN, NAN, NAN, "", "Too few rows."),
                 ],
             ),
         ),
-        "A: α = .80 [.70, .90], ω is undefined (see its remark).",
+        "A: α = .80 [.70, .90], ω is undefined (Too few rows).",
     ),
     "item_statistics": (
         made(

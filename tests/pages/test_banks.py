@@ -420,7 +420,7 @@ def test_versions_show_what_changed_and_flag_critical_changes_in_words(workspace
     assert "Version 1 is published" in messages(opened)
     assert "the same" in messages(opened)
     go_to(opened, "Items")
-    report(opened, {"0": {"keyed": "− reverse"}, "1": {EN: "Reworded."}, "3": {"position": 1}})
+    report(opened, {"0": {"keyed": "- reverse"}, "1": {EN: "Reworded."}, "3": {"position": 1}})
     go_to(opened, "Versions")
     changes = opened.dataframe[1].value
     assert changes[["Where", "Weight"]].to_numpy().tolist() == [
@@ -927,7 +927,7 @@ def test_sets_of_options_cannot_share_a_name(small_bank):
 
 def test_rows_show_every_text_and_say_reverse_in_words(small_bank):
     rows = grid.item_rows(small_bank, (1,))
-    assert rows.iloc[0].tolist() == [2, "a2", "A", "− reverse", "Text of a2.", "Satz zu a2."]
+    assert rows.iloc[0].tolist() == [2, "a2", "A", "- reverse", "Text of a2.", "Satz zu a2."]
 
 
 # Translations: two languages side by side.

@@ -148,7 +148,9 @@ def test_keeping_makes_the_study_and_leads_to_it(workspace):
     assert ".venv/bin/python -m core import x.csv.gz --study pilot" in commands(at)
     at = press(at, "data_keep")
     assert studies.load(workspace, "pilot").n_responses == 4
-    assert "Study pilot now holds 4 imported answers (bank x)." in texts(at)
+    assert "Study pilot now holds 4 imported answers (its items are those of the file)." in texts(
+        at
+    )
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Read the answers"] == links["See item statistics"] == "study=pilot"
     assert at.file_uploader[0].value is None
@@ -160,7 +162,10 @@ def test_further_answers_are_told_beside_all_that_the_study_holds(workspace):
     (adds,) = [box for box in at.checkbox if box.label == "Add to the study, if it is there"]
     at = fine(adds.check().run())
     at = press(at, "data_keep")
-    assert "Study s now holds 4 imported answers, 2 of them new (bank s)." in texts(at)
+    assert (
+        "Study s now holds 4 imported answers, 2 of them new (its items are those of the file)."
+        in texts(at)
+    )
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,7 @@ QUESTIONS = {
     "download csv": "import_export",
     "continue run": "collect",
     "weak items": "item_statistics:item_statistics",
-    "does the opinion depend on the wording": "reliability:generalizability",
+    "does the opinion depend on the wording": "worldview:form_agreement",
     "asked again": "consistency:random_consistency",
 }
 

@@ -205,15 +205,17 @@ def corrected_text(rows: Sequence[TableRow]) -> str:
         return f"{text}, and r without their errors is undefined"
     values = [_corrected_r(row) for row in defined]
     parts = [
-        coefficient_text(row["r_corrected"])
-        + interval_text(row["corrected_low"], row["corrected_high"])
+        coefficient_text(min(row["r_corrected"], 1.0))
+        + interval_text(*(min(row[f"corrected_{end}"], 1.0) for end in ("low", "high")))
         for row in (defined[0], defined[-1])
     ]
     text += f", and without their errors r is {parts[0]}"
     if len(defined) > 1:
         median = coefficient_text(float(np.median(values)))
         text += f" to {parts[1]}, median {median}"
-    return f"{text} (over 1 is as equal as the data can tell)" if values[-1] > 1 else text
+    if values[-1] > 1:
+        text += f" ({coefficient_text(values[-1])} is computed: as equal as the data can tell)"
+    return text
 
 
 def _corrected_r(row: TableRow) -> float:

@@ -323,7 +323,8 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         for row in rows:
             of_scale = scales.setdefault(row["scale"], [])
             if symbol := _ANSWERING.get(row["coefficient"]):
-                of_scale.append(sentences.estimate_text(row, "value", symbol, "see its remark"))
+                why = str(row["remark"] or "").removesuffix(".") or "see its remark"
+                of_scale.append(sentences.estimate_text(row, "value", symbol, why))
         parts = (
             f"{sentences.scale_name(scale, scales)}: {', '.join(of_scale)}"
             for scale, of_scale in scales.items()

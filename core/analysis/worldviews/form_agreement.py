@@ -34,7 +34,7 @@ from core.analysis.kit.statement_verdicts import (
 from core.charts.statement_tests import form_agreement_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
-from core.domain.numbers import count_text
+from core.domain.numbers import count_text, percent_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import (
     count,
@@ -222,7 +222,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     kappas = rows_by_group(table_of(result, "kappas"))
     for group in dict.fromkeys((*kappas, *alphas)):
         alpha = alphas.get(group)
-        parts = [_kappas_text(kappas[group], alpha)] if group in kappas else []
+        parts = (
+            [_shares_text(kappas[group]), _kappas_text(kappas[group], alpha)]
+            if group in kappas
+            else []
+        )
         if alpha and alpha["templates"] > 1:
             parts.append(
                 f"alpha across {int(alpha['templates'])} {alpha['compared']} "
@@ -241,6 +245,16 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     return tuple(answers)
 
 
+def _shares_text(rows: Sequence[TableRow]) -> str:
+    """How many stances are as the original lets one expect, by wording."""
+    shares = (
+        f"{percent_text(row['agreement'])} ({row['wording'].lower()})"
+        for row in rows
+        if math.isfinite(row["agreement"])
+    )
+    return f"another wording gives the stance that the original lets expect in {', '.join(shares)}"
+
+
 def _kappas_text(rows: Sequence[TableRow], alpha: TableRow | None) -> str:
     """The kappas of the wordings of a group, and what they are means over."""
     parts = [
@@ -252,7 +266,13 @@ def _kappas_text(rows: Sequence[TableRow], alpha: TableRow | None) -> str:
     several = alpha is not None and n_kappas > alpha["templates"]
     of = f"{n_kappas} of templates under their conditions" if several else f"{n_kappas} templates"
     mean = f" (mean of {of})" if n_kappas > 1 else ""
-    return f"Kappa with the original{mean}: {', '.join(parts)}"
+    return f"kappa with the original{mean}: {', '.join(parts)}{_expected_text(rows)}"
+
+
+def _expected_text(rows: Sequence[TableRow]) -> str:
+    """Which kappas ought to be near -1: those of wordings that turn the statement round."""
+    turned = [row["wording"].lower() for row in rows if row["expected"] == _EXPECTED[-1.0]]
+    return f" (of {' and '.join(turned)} it ought to be near −1)" if turned else ""
 
 
 @analysis(

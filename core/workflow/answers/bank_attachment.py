@@ -245,8 +245,8 @@ def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
 
 
 NO_BANK = (
-    "These answers were imported without a bank, so they are unkeyed: Inkblot does not know which "
-    "items are reverse-keyed or which subscale they belong to."
+    "The items were taken from the file with the answers. Nobody has said which of them are "
+    "reverse-keyed, or which subscale they belong to, so all count in the same direction."
 )
 
 

@@ -467,6 +467,7 @@ class BankSummary:
     kind: Kind
     n_unreviewed: int  # texts that a model drafted and nobody has reviewed
     can_be_asked: bool  # it has a text and options
+    comes_with_inkblot: bool  # and nobody has edited it
     read: Callable[[], Instrument] = field(repr=False, compare=False)
 
     @cached_property
@@ -514,6 +515,7 @@ def summaries(workspace: Workspace) -> tuple[BankSummary, ...]:
             line.kind,
             line.n_unreviewed,
             line.can_be_asked,
+            line.last_edit == store.AS_IT_CAME,
             partial(_instrument, workspace, line.code),
         )
         for line in store.lines(workspace.database)

@@ -373,6 +373,21 @@ def rows_of_text(text: str, columns: Sequence[str], single: str) -> list[dict[st
     return [dict(zip(columns, cells, strict=False)) for cells in _parse_block(text)]
 
 
+_REVERSED_MARK = re.compile(
+    r"\s*\(\s*(?:r|rev\.?|reversed?|[-\N{MINUS SIGN}\N{EN DASH}])\s*\)$", re.I
+)
+
+
+def with_marked_keys(rows: Iterable[dict[str, str]], text: str) -> list[dict[str, str]]:
+    """Rows in which an (R) at the end of an item's `text` is its keying, if they state none."""
+    return [
+        row | {text: _REVERSED_MARK.sub("", row[text]), "keyed": "R"}
+        if _REVERSED_MARK.search(row.get(text, "")) and not row.get("keyed", "").strip()
+        else row
+        for row in rows
+    ]
+
+
 def item_rows(
     bank: Instrument, rows: Sequence[int], columns: Sequence[str] | None = None
 ) -> pd.DataFrame:

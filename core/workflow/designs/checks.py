@@ -269,10 +269,10 @@ def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
     unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
     if unstated and len({base(language) for language in planned.plan.levels["language"]}) > 1:
         yield (
-            f"The design asks in several languages, and {count_text(unstated, 'context')} "
-            "without a "
-            "stated language may not fit all of them. State it on the page Contexts, so that it "
-            "can be compared with the language of the items."
+            "The design asks in several languages, and of "
+            f"{count_text(unstated, 'persona or conversation', 'personas or conversations')} the "
+            "language is not stated: a model may then read two languages in one prompt. State it, "
+            "or write them in each language, on the page Contexts."
         )
 
 

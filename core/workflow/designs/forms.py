@@ -15,6 +15,7 @@ from core.domain.study import CONTEXTS, STANDARD, Block, Context, Design, as_jso
 from core.errors import DesignError
 from core.workflow import saved_inputs
 from core.workflow.banks import editing
+from core.workflow.banks.grid import GridTextColumn
 from core.workflow.contexts import sets as context_sets
 from core.workflow.designs import studies
 from core.workflow.designs.checks import MAX_TEMPERATURE
@@ -80,12 +81,23 @@ NUMBER_LISTS: Mapping[str, NumberList] = {
 
 
 def empty_fields(workspace: Workspace) -> dict[str, Any]:
-    """The fields before anything is chosen: the first bank that is complete, in one language."""
+    """The fields before anything is chosen: a bank in the languages in which it is complete.
+
+    The bank is the user's that was edited last, or else the first complete one of Inkblot's own.
+    """
     shown = [bank for bank in editing.summaries(workspace) if not bank.archived]
     if not shown:
         return _blank_fields()
-    first = next((bank for bank in shown if not bank.n_problems), shown[0])
-    return _blank_fields() | {"instrument": first.code, "languages": list(first.languages[:1])}
+    edited = [bank for bank in shown if not bank.comes_with_inkblot and bank.can_be_asked]
+    first = max(edited, key=lambda bank: bank.saved_at, default=None)
+    if first is None:
+        first = next((bank for bank in shown if not bank.n_problems), shown[0])
+        return _blank_fields() | {"instrument": first.code, "languages": list(first.languages[:1])}
+    gaps = editing.gaps(first.instrument, [GridTextColumn(name) for name in first.languages])
+    missing = {gap.language for gap in gaps if gap.n_missing}
+    complete = [name for name in first.languages if name not in missing]
+    languages = complete or list(first.languages[:1])
+    return _blank_fields() | {"instrument": first.code, "languages": languages}
 
 
 def default_fields(workspace: Workspace) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def test_words_for_plus_pasted_over_reverse_are_read_as_in_a_file(word):
 
 
 def test_the_word_the_grid_shows_is_read_back():
-    (item,) = edit_items((Item("a"),), (0,), GridEdits({0: {"keyed": "− reverse"}}, (), ()))
+    (item,) = edit_items((Item("a"),), (0,), GridEdits({0: {"keyed": "- reverse"}}, (), ()))
     assert item.keyed == -1
 
 
@@ -49,7 +49,7 @@ def test_an_unknown_word_keeps_the_old_keying_and_is_told_with_its_item():
         "Item b: “invers” under Keyed",
         "Item a: “5” under Keyed",
     ]
-    assert "stays “− reverse”" in told[0]
+    assert "stays “- reverse”" in told[0]
     assert "stays “+”" in told[1]
 
 

@@ -51,7 +51,7 @@ def test_a_context_of_no_stated_language_is_named_where_items_are_in_several(wor
     assert studies.cautions(workspace, replace(design, contexts=(UNSTATED,))) == ()
     two = replace(design, languages=("en", "de"), contexts=(UNSTATED,))
     (said,) = studies.cautions(workspace, two)
-    assert "1 context without a stated language" in said
+    assert "of 1 persona or conversation the language is not stated" in said
 
 
 def test_the_personas_that_come_along_say_their_language(workspace):
