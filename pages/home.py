@@ -323,7 +323,6 @@ def questions() -> None:
             st.page_link(
                 page.script,
                 label=question.words,
-                icon=page.icon_name,
                 query_params=navigation.analysis_parameters(question.analysis),
             )
 
@@ -436,7 +435,7 @@ def main() -> None:
     with widgets.error_box():
         notices()
     steps_of_a_study()
-    left, right = st.columns([5, 2], gap="large")
+    left, right = st.columns([2, 1], gap="large")
     with right, widgets.error_box():
         questions()
         sample_studies()

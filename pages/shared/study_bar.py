@@ -10,11 +10,15 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core.domain.numbers import usable_words
+from core.workflow import visits
 from core.workflow.answers import bank_attachment
 from core.workflow.designs import studies
 from core.workflow.designs.studies import StudyRecord
 from pages.shared import widgets
 from pages.shared.widgets import plain, workspace
+
+
+_MOST_CHANGES = 8  # of those that are listed
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,28 @@ def study_row(
                     icon=":material/link:",
                     query_params={widgets.STUDY_PARAMETER: study.code},
                 )
+            _changes_since(study)
     return row, study
+
+
+def _changes_since(study: StudyRecord) -> None:
+    """What came to the study since this member last looked at it, before this visit."""
+    key = f"changes_since:{study.code}"
+    if key in st.session_state:
+        visits.look(workspace(), study)
+    else:
+        st.session_state[key] = visits.look(workspace(), study)
+    changes: visits.Changes | None = st.session_state[key]
+    if not changes:
+        return
+    with st.popover(changes.title(), icon=":material/history:", type="tertiary"):
+        st.caption(f"Since {visits.when_words(changes)}")
+        st.markdown(plain(changes.sentence()))
+        for entry in changes.done[:_MOST_CHANGES]:
+            who = f"{entry.member}: " if entry.member else ""
+            st.markdown(f"- {plain(who + entry.what)}")
+        if len(changes.done) > _MOST_CHANGES:
+            st.caption(f"The log on the page Answers has all {len(changes.done):,}.")
 
 
 def answered_study(title: str, purpose: str) -> tuple[DeltaGenerator, StudyRecord | None]:

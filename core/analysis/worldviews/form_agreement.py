@@ -252,7 +252,7 @@ def _shares_text(rows: Sequence[TableRow]) -> str:
         for row in rows
         if math.isfinite(row["agreement"])
     )
-    return f"another wording gives the stance that the original lets expect in {', '.join(shares)}"
+    return f"under another wording the stance is as expected in {', '.join(shares)}"
 
 
 def _kappas_text(rows: Sequence[TableRow], alpha: TableRow | None) -> str:
