@@ -17,7 +17,6 @@ from core.workflow.designs.studies import StudyRecord
 from pages.shared import widgets
 from pages.shared.widgets import plain, workspace
 
-
 _MOST_CHANGES = 8  # of those that are listed
 
 
