@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 
 from core.domain.numbers import count_text
 from core.store.studies import StudyRecord
+from core.store.study_log import LogEntry
 from core.workflow import saved_inputs, study_log
-from core.workflow.study_log import LogEntry
 from core.workflow.workspace import Workspace
 
 _MARK = "looked_at:"  # + study

@@ -22,7 +22,7 @@ from core.charts import Chart, page_spec
 from core.charts.panels import DECIMALS as CHART_DECIMALS
 from core.charts.panels import Theme
 from core.domain.attributes import is_attribute
-from core.domain.factors import is_person_fact, levels_title
+from core.domain.factors import is_person_fact, level_text, levels_title
 from core.domain.numbers import (
     count_text,
     number_text,
@@ -33,7 +33,7 @@ from core.domain.numbers import (
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.study import FACTORS, LEAVE_OUT
 from core.domain.tables import text, to_read
-from core.workflow.statistics import analyses, papers
+from core.workflow.statistics import analyses, marks, papers
 from core.workflow.statistics.computing import AnalysisRequest
 from pages.shared.downloads import download_when_asked, file_stem
 from pages.shared.widgets import STUDY_PARAMETER, download, error_box, plain, table, workspace
@@ -101,7 +101,7 @@ def show_result(
         )
         show_notes(analysis, result, [answer.group for answer in answers])
     drawn, without = _charts(analysis, result, chart_options)
-    draw_chart = partial(_show_chart, analysis, result, chart_options, stem)
+    draw_chart = partial(_show_chart, analysis, request, result, chart_options, stem)
     for first in drawn[:1]:
         draw_chart(0, first)
     _show_where_charts_are(drawn[1:], without)
@@ -290,19 +290,34 @@ class DrawnChart:
         """The panels as Vega-Lite; unchecked, see `disable_debug_mode` above."""
         return [page_spec(panel, self.theme) for panel in self.chart.panels]
 
+    @cached_property
+    def pickable(self) -> list[dict[str, Any] | None]:
+        """The panels whose marks can be clicked; None for one without such marks."""
+        columns = [str(name) for name in self.chart.data]
+        return [marks.with_pickable_marks(panel, columns) for panel in self.panels]
 
-def show_panels(drawn: DrawnChart, key: str) -> None:
-    """The panels of a chart, as many in a row as it says."""
+
+def show_panels(drawn: DrawnChart, key: str, *, picks: bool = False) -> list[Mapping[str, Any]]:
+    """The panels of a chart, as many in a row as it says; the marks that were clicked, if asked."""
     chart, panels = drawn.chart, drawn.panels
+    pickable = drawn.pickable if picks else [None] * len(panels)
+    picked: list[Mapping[str, Any]] = []
     for place, (panel, words) in enumerate(zip(panels, chart.panel_alts, strict=True), 1):
         if place % chart.across == 1 % chart.across:
             row = st.columns(chart.across)
+        shown: dict[str, Any] = {"width": "stretch", "alt": words, "key": f"{key}:{place}"}
         with row[(place - 1) % chart.across]:
-            st.vega_lite_chart(spec=panel, width="stretch", alt=words, key=f"{key}:{place}")
+            if (clickable := pickable[place - 1]) is None:
+                st.vega_lite_chart(spec=panel, **shown)
+            else:
+                event = st.vega_lite_chart(spec=clickable, on_select="rerun", **shown)
+                picked += event["selection"].get(marks.PICKED, [])
+    return picked
 
 
 def _show_chart(
     analysis: Analysis,
+    request: AnalysisRequest,
     result: AnalysisResult,
     options: Mapping[str, Any],
     stem: str,
@@ -311,7 +326,13 @@ def _show_chart(
 ) -> None:
     """The panels of a chart, its files, and its data, computed when opened."""
     chart, key = drawn.chart, f"chart:{analysis.name}:{number}"
-    show_panels(drawn, key)
+    picked = show_panels(drawn, key, picks=True)
+    if number == 0 and not picked and any(drawn.pickable):
+        st.caption("Click a mark to read the replies behind it.")
+    for mark in picked[:1]:
+        if levels := marks.levels_of_mark(result, mark):
+            named = ", ".join(level_text(name, value) for name, value in levels.items())
+            _replies_link(f"Replies behind the mark: {named}", levels, request)
     picture_menu(
         lambda: papers.drawn_charts(analysis, result, options=options)[0][number],
         f"{stem}-{analysis.name}-chart_{number + 1}",
@@ -364,7 +385,9 @@ def show_table(
             if not event["selection"]["rows"]:
                 st.caption("Tick a row to read the replies behind it.")
             for row in event["selection"]["rows"]:
-                _replies_link(shown, row, request)
+                if row < len(shown.frame):
+                    cells = {str(k): value for k, value in shown.frame.iloc[row].items()}
+                    _replies_link("Replies of the ticked row", cells, request)
     if common:
         st.caption(plain(f"All rows: {'; '.join(common)}."))
     stem = f"{file_stem}-{shown.name}"
@@ -462,16 +485,12 @@ def _picture(
         raise
 
 
-def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> None:
-    """The way to the replies behind one row, by its item and the levels of its group.
+def _replies_link(label: str, cells: Mapping[str, Any], request: AnalysisRequest) -> None:
+    """The way to the replies behind the row or mark of these cells, by its item and its group.
 
-    Filters by attributes are left out, because the item of the row passes them. The replies include
-    those of answers that the analysis leaves out.
+    Filters by attributes are left out, because the item passes them. The replies include those of
+    answers that the analysis leaves out.
     """
-    if row >= len(shown.frame):
-        return
-    cells = {str(name): value for name, value in shown.frame.iloc[row].items()}
-    study = str(cells["study"]) if "study" in shown.frame else request.studies[0]
     levels = {
         name: ["" if value == level_name("") else str(value)]
         for name, value in cells.items()
@@ -482,9 +501,10 @@ def _replies_link(shown: ResultTable, row: int, request: AnalysisRequest) -> Non
         for name, values in request.where.items()
         if not is_attribute(name) and name != LEAVE_OUT
     }
+    study = str(cells.get("study", request.studies[0]))
     st.page_link(
         "pages/answers/page.py",
-        label="Replies of the ticked row",
+        label=plain(label),
         icon=":material/forum:",
         query_params={STUDY_PARAMETER: study, **filters, **levels},
     )
