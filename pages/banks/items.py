@@ -594,7 +594,7 @@ def items_section(editor: BankEditor) -> None:
     was_empty = not (drawn.base if drawn else editor.bank).items  # so the grid does not move either
     if was_empty:
         _box(editor, columns, opened=True)
-    _how_to_edit(columns)
+    _how_to_edit(columns, len(_remarks(drawn, columns)) if drawn else 0)
     _grid(editor, (search, only, page, columns), rows, columns)
     grids.add_rows_button(editor.key("more_rows"), editor.redraw)
     if not was_empty:
@@ -607,11 +607,15 @@ def items_section(editor: BankEditor) -> None:
     _directions_expander(editor)
 
 
-def _how_to_edit(columns: tuple[str, ...]) -> None:
+def _how_to_edit(columns: tuple[str, ...], n_remarks: int) -> None:
+    """The line above the grid, as high with a word on cells that were not taken as without."""
     order = "; ".join(column_title(name) for name in columns[:4])
     order += "; …" if len(columns) > 4 else ""
+    not_taken = count_text(n_remarks, "cell was", "cells were")
     st.caption(
-        "Double-click a cell, or press Enter, to edit it. Every change is saved at once.",
+        f":red[{not_taken} changed or ignored: see below the table.]"
+        if n_remarks
+        else "Double-click a cell, or press Enter, to edit it. Every change is saved at once.",
         help="To add items, type into the empty rows at the end; 'Add rows' makes more of them. "
         "To remove rows, tick them at the left and press Delete. To paste cells from Excel over "
         "these, click the first cell once. To paste many new rows, use the box below the table; "
@@ -657,7 +661,15 @@ def _grid(
         on_change=editor.catch_up,
         alt="Items of the bank: position, code, facts, and text in each language and form",
     )
-    show_remarks((*grid.remarks, *_remarks(grid, columns)))
+    remarks = _remarks(grid, columns)
+    show_remarks((*grid.remarks, *remarks))
+    if remarks:
+        st.button(
+            "Show these cells as they are saved",
+            key=editor.key("reset_cells"),
+            on_click=editor.redraw,
+            icon=":material/refresh:",
+        )
     codes = [item.code for item in grid.base.items], [item.code for item in editor.bank.items]
     moved = moved_words(_edits(grid), "item", *codes)
     if moved:

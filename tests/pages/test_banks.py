@@ -331,7 +331,12 @@ def test_pasted_words_for_reverse_are_kept_and_an_unknown_one_is_told(workspace,
     assert len(told) == 1
     assert told[0].startswith("• Item a2: “![](http://x)”")
     assert "changed or ignored" in messages(opened)
-    report(opened, {"0": {"keyed": "R"}, "1": {"keyed": "R"}})
+    above = ":red[1 cell was changed or ignored: see below the table.]"
+    assert above in [caption.value for caption in opened.caption]
+    fine(opened.button(key="bank_reset_cells_small_0").click().run())
+    assert filled(opened)["keyed"][1] == ("+", "- reverse")[keyed[1] < 0]
+    assert above not in [caption.value for caption in opened.caption]
+    report(opened, {"1": {"keyed": "R"}})
     assert items(workspace)[1].keyed == -1
     assert "changed or ignored" not in messages(opened)
 
