@@ -40,20 +40,22 @@ def render(
     """The messages that put a question to a model.
 
     A system message, if needed, holds `system_prompt`, the system text of the template and, unless
-    a text places it, the context's persona, verbatim; the messages of a conversation come next; a
-    user message with the question is last. `replies` are the sentences that say how to reply, by
-    language. Raises DesignError where an item has no text in the language and form asked, or names
-    an entity and none is given, or where the template puts one item at a time and several are
-    asked, or names options by letters and there are too many.
+    a text places it, the context's persona, verbatim, in the language of the items where it is
+    translated; the messages of a conversation come next; a user message with the question is last.
+    `replies` are the sentences that say how to reply, by language. Raises DesignError where an item
+    has no text in the language and form asked, or names an entity and none is given, or where the
+    template puts one item at a time and several are asked, or names options by letters and there
+    are too many.
     """
     asked = as_listed(question, template)
     text = template.text(asked.language)
     body = _body(asked, template)
     values = _values(asked, text, replies)
-    values["persona"] = context.text.strip()
+    persona = context.text_in(question.language)
+    values["persona"] = persona.strip()
     parts = [system_prompt, _fill_lines(text.system, values)]
     if "persona" not in placeholders(text.system + body):
-        parts.append(_persona(text.persona, context.text))
+        parts.append(_persona(text.persona, persona))
     parts = [part for part in parts if part.strip()]
     messages: list[Message] = [{"role": "system", "content": "\n\n".join(parts)}] if parts else []
     messages.extend(context.messages)

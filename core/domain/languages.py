@@ -122,6 +122,11 @@ def names_of(code: str) -> LanguageNames | None:
     return LANGUAGES.get(code.split("-")[0].lower())
 
 
+def base_language(code: str) -> str:
+    """A language without its region: en for en-GB."""
+    return code.replace("_", "-").split("-")[0].lower()
+
+
 def is_language_code(text: str) -> bool:
     """Whether a text is the code of a language of the table, in small or capital letters."""
     return _CODE.fullmatch(text) is not None and names_of(text) is not None

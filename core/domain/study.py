@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, TypeAdapter, with_config
 
 from core.domain.instrument import ORIGINAL
-from core.domain.languages import language_code
+from core.domain.languages import base_language, language_code
 from core.domain.numbers import count_text
 from core.domain.values import STRICT, Number, json_value, stable_id
 
@@ -310,7 +310,9 @@ def _message(value: Message) -> Message:
 class Context:
     """The text before the item: a persona (one line of text) or a conversation (messages).
 
-    A context with neither is empty. `variant_of` is the code of the context that was rewritten.
+    A context with neither is empty. `language` is that of `text`; `translations` are pairs of
+    another language and the text of the persona in it. `variant_of` is the code of the context that
+    was rewritten.
     `facts` are what is known of a persona, by name, such as its gender; a study keeps them as facts
     about people, and no prompt holds them.
     """
@@ -321,6 +323,21 @@ class Context:
     language: str = ""
     variant_of: str = ""
     facts: tuple[tuple[str, str], ...] = ()
+    translations: tuple[tuple[str, str], ...] = ()
+
+    def text_in(self, language: str) -> str:
+        """The persona in a language, or in another region's, or else as it was written first."""
+        texts = dict(self.translations)
+        if language in texts:
+            return texts[language]
+        if base_language(self.language) == base_language(language):
+            return self.text
+        base = base_language(language)
+        return next((t for code, t in self.translations if base_language(code) == base), self.text)
+
+    def languages(self) -> tuple[str, ...]:
+        """The languages that it is known to be in."""
+        return tuple(filter(None, (self.language, *(code for code, _ in self.translations))))
 
 
 def _as_text(value: object) -> object:
@@ -469,6 +486,7 @@ _DEFAULTS: Mapping[str, object] = {
     "language": "",
     "variant_of": "",
     "facts": (),
+    "translations": (),
     "items": (),
     "top_p": (),
     "max_tokens": (),
@@ -546,7 +564,9 @@ def describe_contexts(contexts: Sequence[Context]) -> str:
         f"{empty} without a text" if empty else "",
     )
     parts = [", ".join(filter(None, kinds)) or "no contexts"]
-    languages = Counter(context.language or "not stated" for context in contexts)
+    languages = Counter(
+        language for context in contexts for language in context.languages() or ("not stated",)
+    )
     if set(languages) - {"not stated"}:
         shown = (f"{language} {count:,}" for language, count in languages.most_common())
         parts.append(f"languages: {', '.join(shown)}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from core.domain.characters import readable, readable_value
 from core.domain.factors import fact_name, is_person_fact
-from core.domain.languages import language_code
+from core.domain.languages import is_language_code, language_code
 from core.domain.people import PERSON_FACT
 from core.domain.study import Context, Message
 from core.errors import FileError
@@ -87,8 +87,9 @@ def _refuse_unwritable(name: str, entry: ContextLine) -> None:
     for number, message in enumerate(context.messages, start=1):
         if fault := csv_fault(message["content"]):
             raise _line_error(name, entry.line, f"message {number} holds {fault}")
-    if fault := csv_fault(context.text):
-        raise FileError(f"{name}, line {entry.line}: the persona has {fault}.", "Shorten it.")
+    for text in (context.text, *(text for _, text in context.translations)):
+        if fault := csv_fault(text):
+            raise FileError(f"{name}, line {entry.line}: the persona has {fault}.", "Shorten it.")
 
 
 def _free_code(letter: str, place: int, codes: set[str]) -> str:
@@ -106,6 +107,8 @@ def _shortened(text: str) -> str:
 # Writing contexts to a file that reads back as the same contexts.
 
 _OPTIONAL = ("language", "variant_of")
+TEXT_IN = "text_"
+"""Begins the columns of personas in further languages, such as text_de."""
 
 _Record = dict[str, str]
 
@@ -134,7 +137,8 @@ def contexts_csv(contexts: Sequence[Context]) -> bytes:
         for record in (_of_conversation(context) if conversations else _of_persona(context))
     ]
     used = {column for record in records for column, cell in record.items() if cell}
-    text_columns = ("role", "content") if conversations else ("text",)
+    translated = sorted({name for r in records for name in r if name.startswith(TEXT_IN)})
+    text_columns = ("role", "content") if conversations else ("text", *translated)
     facts = dict.fromkeys(n for record in records for n in record if is_person_fact(n))
     optional = (*(column for column in _OPTIONAL if column in used), *facts)
     header = ("code", *optional, *text_columns)
@@ -155,13 +159,16 @@ def _body(context: Context) -> dict[str, object]:
     }
     if context.text or not context.messages:
         body["text"] = context.text
+    if context.translations:
+        body["translations"] = dict(context.translations)
     if context.messages:
         body["messages"] = [{"role": m["role"], "content": m["content"]} for m in context.messages]
     return body
 
 
 def _of_persona(context: Context) -> Iterator[_Record]:
-    yield {**_code_and_origin(context), "text": context.text}
+    translated = {f"{TEXT_IN}{language}": text for language, text in context.translations}
+    yield {**_code_and_origin(context), "text": context.text, **translated}
 
 
 def _of_conversation(context: Context) -> Iterator[_Record]:
@@ -275,9 +282,11 @@ def _role(name: str, line: int, text: str) -> str:
 
 
 def _header(table: FileTable) -> tuple[str, ...]:
-    """The columns in small letters, but for facts, whose names stay as they are."""
+    """The columns in small letters, but for facts and languages, which stay as they are."""
     columns = (column.strip() for column in table.header)
-    return tuple(name if is_person_fact(name) else name.lower() for name in columns)
+    return tuple(
+        name if is_person_fact(name) or _is_translation(name) else name.lower() for name in columns
+    )
 
 
 def _check_columns(name: str, table: FileTable, header: tuple[str, ...]) -> None:
@@ -390,7 +399,23 @@ def _context_of_line(name: str, line: int, text: str) -> Context:
         language=language_code(_text(name, line, body, ("language",))),
         variant_of=_text(name, line, body, ("variant_of",)).strip(),
         facts=_facts({k: _text(name, line, body, (k,)) for k in body if is_person_fact(k)}),
+        translations=_translations(name, line, body.get("translations")),
     )
+
+
+def _translations(name: str, line: int, found: object) -> tuple[tuple[str, str], ...]:
+    """The persona in further languages, by their codes."""
+    if found is None:
+        return ()
+    if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
+        raise _line_error(name, line, "'translations' is not an object of texts by language")
+    return sorted_texts({str(language): text for language, text in found.items()})
+
+
+def sorted_texts(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Texts by language as a context holds them: codes in order, without empty texts."""
+    named = {language_code(language): text.strip() for language, text in texts.items()}
+    return tuple(sorted((code, text) for code, text in named.items() if code and text))
 
 
 def _messages_of_line(name: str, line: int, messages: object) -> Iterator[Message]:
@@ -490,15 +515,20 @@ def _rows(name: str, table: FileTable) -> list[_Line]:
         if header[0] not in _HEADERS:  # a list without a heading: its first line is a persona
             rows.insert(0, (1, {"text": table.header[0]}))
         return rows
-    others = [column for column in header if not is_person_fact(column)]
+    others = [name for name in header if not is_person_fact(name) and not _is_translation(name)]
     if "text" not in header or len(set(header)) < len(header) or not _COLUMNS.issuperset(others):
         raise FileError(
             f"{name}: the columns are {', '.join(map(repr, table.header))}; "
-            "personas need the columns 'code' and 'text', or 'text' alone; facts about them stand "
-            "in columns such as 'person.gender'.",
+            "personas need the columns 'code' and 'text', or 'text' alone; further languages stand "
+            "in columns such as 'text_de', and facts about them in columns such as "
+            "'person.gender'.",
             "Rename or delete columns, or save the personas as a .txt file with one on each line.",
         )
     return [(line, dict(zip(header, cells, strict=True))) for line, cells in table.rows]
+
+
+def _is_translation(column: str) -> bool:
+    return column.startswith(TEXT_IN) and is_language_code(column.removeprefix(TEXT_IN))
 
 
 def _facts(cells: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
@@ -521,6 +551,13 @@ def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
                 language=language_code(cells.get("language", "")),
                 variant_of=cells.get("variant_of", "").strip(),
                 facts=_facts(cells),
+                translations=sorted_texts(
+                    {
+                        column.removeprefix(TEXT_IN): cell
+                        for column, cell in cells.items()
+                        if _is_translation(column)
+                    }
+                ),
             ),
         )
         for number, cells in lines

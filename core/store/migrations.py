@@ -398,6 +398,16 @@ create table study_shelf (
 );
 """
 
+_CONTEXT_TEXTS = """
+-- Personas of a study in further languages; study_context has the text that was written first.
+create table context_text (
+    study_id bigint not null,
+    code varchar not null,
+    language varchar not null,
+    text varchar not null
+);
+"""
+
 MIGRATIONS: tuple[tuple[str, str], ...] = (
     *FIRST_STEPS,
     ("0009_batches", _BATCHES),
@@ -414,6 +424,7 @@ MIGRATIONS: tuple[tuple[str, str], ...] = (
     ("0020_generation", _GENERATION),
     ("0021_members", _MEMBERS),
     ("0022_shelf", _SHELF),
+    ("0023_context_texts", _CONTEXT_TEXTS),
 )
 
 

@@ -32,6 +32,7 @@ _ROWS: Mapping[str, str] = {
     "respondent": "respondent_id in"
     " (select respondent_id from administration where study_id = $study)",
     "study_context": _OWN,
+    "context_text": _OWN,
     "study_template": _OWN,
     "study_phase": _OWN,
     "study_recipe": _OWN,

@@ -124,6 +124,10 @@ _ADD_CONTEXTS = """
 insert into study_context (study_id, code, text, messages, language, variant_of)
 select ?, code, text, messages, language, variant_of from contexts_used
 """
+_ADD_CONTEXT_TEXTS = """
+insert into context_text (study_id, code, language, text)
+select ?, code, language, text from context_texts_used
+"""
 _FIRST_FINGERPRINT = """
 select count(*), coalesce(bit_xor(trial_id), 0), count(distinct trial_id)
 from trial where study_id = ?
@@ -174,6 +178,12 @@ def write_plan(
     if used := [context for context in design.contexts if context.code in codes]:
         cursor.register("contexts_used", _contexts(used))
         cursor.execute(_ADD_CONTEXTS, [study_id])
+        texts = [(c.code, language, text) for c in used for language, text in c.translations]
+        if texts:
+            names = ("code", "language", "text")
+            table = pa.table(dict(zip(names, map(list, zip(*texts, strict=True)), strict=True)))
+            cursor.register("context_texts_used", table)
+            cursor.execute(_ADD_CONTEXT_TEXTS, [study_id])
     return _fingerprint(cursor, study_id)
 
 

@@ -95,6 +95,9 @@ where a.study_id = ? order by 1
 _CONTEXTS = """
 select code, text, messages, language, variant_of from study_context where study_id = ?
 """
+_CONTEXT_TEXTS = (
+    "select code, language, text from context_text where study_id = ? order by language"
+)
 _TEMPLATES_USED = """
 select s.code, t.code from study s join study_template t on t.study_id = s.study_id
 where t.code <> '' order by s.frozen_at, s.code
@@ -262,8 +265,18 @@ def respondent_ids(database: Database, study_id: int) -> tuple[int, ...]:
 
 def contexts(database: Database, study_id: int) -> dict[str, Context]:
     """The contexts of a study by their codes."""
+    translations: dict[str, list[tuple[str, str]]] = {}
+    for code, language, text in database.rows(_CONTEXT_TEXTS, [study_id]):
+        translations.setdefault(code, []).append((language, text))
     return {
-        code: Context(code, text, tuple(json.loads(messages or "[]")), language, variant_of)
+        code: Context(
+            code,
+            text,
+            tuple(json.loads(messages or "[]")),
+            language,
+            variant_of,
+            translations=tuple(translations.get(code, ())),
+        )
         for code, text, messages, language, variant_of in database.rows(_CONTEXTS, [study_id])
     }
 

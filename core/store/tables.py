@@ -39,6 +39,7 @@ _ROWS: Mapping[str, str] = {
         (
             "study",
             "study_context",
+            "context_text",
             "study_template",
             "study_phase",
             "study_recipe",

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from core.domain.languages import language_name, offered_languages
 from core.domain.study import Context
 from core.errors import UserError
 from core.workflow.banks.grid import GridEdits
@@ -21,6 +22,7 @@ from core.workflow.contexts.sets import (
     ROLE,
     ROLES,
     TEXT,
+    TEXT_IN,
     VARIANT_OF,
     language_code,
 )
@@ -158,12 +160,41 @@ def editor_section(name: str) -> None:
         _personas(name, context_set)
 
 
+_ADDED_LANGUAGES = "contexts_languages:"  # + set: columns that nobody has typed into yet
+
+
+def _add_language(name: str) -> None:
+    """A box that adds a column for the personas in a further language."""
+    key, added = f"contexts_add_language:{name}", _ADDED_LANGUAGES + name
+    known = sets.translated_to(sets.load(widgets.workspace(), name))
+
+    def add() -> None:
+        if chosen := st.session_state[key]:
+            st.session_state[added] = (*st.session_state.get(added, ()), chosen)
+            st.session_state[key] = None
+            _save_now(name, lambda context_set: context_set)
+
+    st.selectbox(
+        "Add a language",
+        [code for code in offered_languages() if code not in known],
+        None,
+        format_func=language_name,
+        key=key,
+        on_change=add,
+        width=280,
+        placeholder="Choose a language",
+        help="A column for the personas in that language. A study that asks items in it takes the "
+        "text of that column. A model can propose the texts under Rewrite with a model.",
+    )
+
+
 def _personas(name: str, context_set: tuple[Context, ...]) -> None:
+    added = st.session_state.get(_ADDED_LANGUAGES + name, ())
     editor = _open_editor(
         name,
         "",
         context_set,
-        sets.persona_rows(context_set),
+        sets.persona_rows(context_set, added),
         lambda base, edits: sets.edit_personas(base, edits),
     )
     _show_messages(editor)
@@ -181,11 +212,17 @@ def _personas(name: str, context_set: tuple[Context, ...]) -> None:
             TEXT: st.column_config.TextColumn("Persona", width="large"),
             LANGUAGE: st.column_config.TextColumn("Language", width="small", help="Such as en."),
             VARIANT_OF: st.column_config.TextColumn("Rewritten from", width="small", disabled=True),
+            **{
+                column: st.column_config.TextColumn(_title(column), width="large")
+                for column in editor.frame.columns
+                if column.startswith(TEXT_IN)
+            },
         },
         "Personas of the set: code, text and language",
         what="persona",
         single=TEXT,
     )
+    _add_language(name)
 
 
 def _one_context(name: str, context_set: tuple[Context, ...]) -> None:
@@ -293,9 +330,15 @@ def _grid(editor: SetEditor, columns: dict[str, Any], alt: str, *, what: str, si
             editor.name, lambda context_set: editor.apply(context_set, GridEdits({}, rows, ()))
         )
 
-    titles = {name: _TITLES[name] for name in editor.frame.columns}
+    titles = {name: _title(name) for name in editor.frame.columns}
     key = f"contexts_box:{editor.name}:{editor.part}"
     grids.box_of_rows(titles, single, key=key, what=what, add=add)
+
+
+def _title(column: str) -> str:
+    if column.startswith(TEXT_IN):
+        return f"Persona, {language_name(column.removeprefix(TEXT_IN))}"
+    return _TITLES[column]
 
 
 _TITLES = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
@@ -10,6 +10,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from core.domain.languages import language_name, offered_languages
 from core.domain.numbers import count_text
 from core.domain.study import Context, Message, Respondent
 from core.errors import UserError
@@ -40,31 +41,37 @@ def rewriting_section(name: str) -> None:
     """The contexts, the instruction and the respondent, then a button and a progress bar."""
     context_set = sets.load(widgets.workspace(), name)
     st.caption(
-        "A model rewrites each context by your instruction. Each rewriting is linked to its "
-        "original, so that a study can compare the two. Every rewriting is a draft: studies can "
-        "use it after you accept it under Review rewritings."
+        "A model rewrites each context by your instruction, or translates personas. A rewriting is "
+        "linked to its original, so that a study can compare the two; a translation is a further "
+        "text of its persona, which a study takes for items in that language. Each is a draft "
+        "until you accept it under Review rewritings."
     )
     form = draft_form.open_form(
         f"contexts:rewrite:{name}",
         {
+            "into": "",
             "instruction": rewriting.DEFAULT_INSTRUCTION,
             "respondent": "",
             "codes": [],
             "most_tokens": rewriting.MAX_TOKENS,
         },
     )
+    languages = {code: f"Translate into {language_name(code)}" for code in offered_languages()}
+    form.draw(ChoiceField("into", "Task", {"": "Rewrite in the same language", **languages}))
     chosen = _contexts(form, name, context_set)
-    form.draw(
-        LongTextField("instruction", "Instruction", height=100),
-        "The task of the model for each context. Inkblot adds that the model must keep the "
-        "language and the layout, and reply with nothing else.",
-    )
+    if not form.fields["into"]:
+        form.draw(
+            LongTextField("instruction", "Instruction", height=100),
+            "The task of the model for each context. Inkblot adds that the model must keep the "
+            "language and the layout, and reply with nothing else.",
+        )
     person = _respondent(form)
     form.show_notes()
     if person is None:
         return
     run = rewriting.last_run(widgets.workspace(), name)
-    label = f"Rewrite {count_text(len(chosen), 'context')}"
+    task = "Translate" if form.fields["into"] else "Rewrite"
+    label = f"{task} {count_text(len(chosen), 'context')}"
     st.button(
         label,
         key="contexts_rewrite",
@@ -82,24 +89,27 @@ def rewriting_section(name: str) -> None:
 
 def _contexts(form: DraftForm, name: str, context_set: tuple[Context, ...]) -> tuple[Context, ...]:
     by_code = {context.code: context for context in context_set}
+    into = form.fields["into"]
     drafted = {
-        draft.original.code for draft in rewriting.list_rewritings(widgets.workspace(), name)
+        draft.original.code
+        for draft in rewriting.list_rewritings(widgets.workspace(), name)
+        if draft.into == into and not (into and draft.state == "discarded")
     }
-    remaining = [
-        c for c in context_set if c.code not in drafted and not rewriting.rewriting_obstacle(c)
-    ]
+    obstacles = {c.code: rewriting.rewriting_obstacle(c, into) for c in context_set}
+    remaining = [c for c in context_set if c.code not in drafted and not obstacles[c.code]]
+    what = "translation" if into else "rewriting"
     titles = {code: f"{code}: {beginning(by_code[code])[:60]}" for code in by_code}
     form.draw(
         SeveralField(
-            "codes", "Contexts", titles, f"All {len(remaining):,} that have no rewriting yet"
+            "codes", "Contexts", titles, f"All {len(remaining):,} that have no {what} yet"
         ),
-        "Empty: all contexts of the set that have no rewriting yet.",
+        f"Empty: all contexts of the set that have no {what} yet.",
     )
     selection = [by_code[code] for code in form.fields["codes"] if code in by_code]
-    for context in [c for c in selection or context_set if rewriting.rewriting_obstacle(c)][:10]:
-        st.text(f"{context.code} is left out: {rewriting.rewriting_obstacle(context)}.")
+    for context in [c for c in selection or context_set if obstacles[c.code]][:10]:
+        st.text(f"{context.code} is left out: {obstacles[context.code]}.")
     if selection:
-        return tuple(c for c in selection if not rewriting.rewriting_obstacle(c))
+        return tuple(c for c in selection if not obstacles[c.code])
     return tuple(remaining)
 
 
@@ -131,13 +141,16 @@ def _respondent(form: DraftForm) -> Respondent | None:
 def _start(
     name: str, chosen: tuple[Context, ...], person: Respondent, fields: dict[str, object]
 ) -> None:
+    into = str(fields["into"])
+    translation = rewriting.TRANSLATION.format(language_name(into))
     try:
         rewriting.start(
             widgets.workspace(),
             name,
             chosen,
-            str(fields["instruction"]),
+            translation if into else str(fields["instruction"]),
             person,
+            into=into,
             most_tokens=int(str(fields["most_tokens"])),
         )
     except UserError as error:
@@ -211,8 +224,8 @@ def review_section(name: str) -> None:
         f"{len(accepted):,} accepted, {len(drafts) - len(waiting) - len(accepted):,} discarded."
     )
     if waiting:
-        form = _target(name)
-        _review_form(name, _choose(waiting), form)
+        draft = _choose(waiting)
+        _review_form(name, draft, {} if draft.into else _target(name).fields)
     else:
         st.success("You have accepted or discarded every rewriting.")
     for target in dict.fromkeys(draft.set_name for draft in accepted):
@@ -250,18 +263,20 @@ def _choose(waiting: Sequence[Rewriting]) -> Rewriting:
     return by_code[code]
 
 
-def _review_form(name: str, draft: Rewriting, form: DraftForm) -> None:
+def _review_form(name: str, draft: Rewriting, target: Mapping[str, object]) -> None:
+    """The original beside the draft to edit; `target` says where a rewriting goes."""
+    what = language_name(draft.into) if draft.into else "Rewriting"
     with st.container(border=True):
         left, right = st.columns(2)
         left.markdown(f"**Original**: {widgets.plain(draft.original.code)}")
-        right.markdown(f"**Rewriting**: {widgets.plain(draft.variant.code)}")
+        right.markdown(f"**{what}**: {widgets.plain(draft.variant.code)}")
         if draft.original.messages:
             pairs = zip(draft.original.messages, draft.variant.messages, strict=True)
             for index, (original, variant) in enumerate(pairs):
                 label = f"{index + 1} {original['role']}"
                 _side_by_side(name, draft, index, label, original["content"], variant["content"])
         else:
-            _side_by_side(name, draft, None, "Rewriting", draft.original.text, draft.variant.text)
+            _side_by_side(name, draft, None, what, draft.original.text, draft.variant.text)
         with st.container(horizontal=True):
             st.button(
                 "Accept",
@@ -269,8 +284,10 @@ def _review_form(name: str, draft: Rewriting, form: DraftForm) -> None:
                 type="primary",
                 icon=":material/check:",
                 on_click=_accept,
-                args=(name, draft, dict(form.fields)),
-                help="Adds the rewriting to the set named above, so that studies can use it.",
+                args=(name, draft, dict(target)),
+                help="Adds the translation to its persona in this set."
+                if draft.into
+                else "Adds the rewriting to the set named above, so that studies can use it.",
             )
             st.button(
                 "Discard",
@@ -322,11 +339,10 @@ def _with_text(variant: Context, index: int | None, text: str) -> Context:
 
 
 def _accept(name: str, draft: Rewriting, fields: dict[str, object]) -> None:
-    code, into = draft.variant.code, str(fields["into"])
+    code, into = draft.variant.code, str(fields.get("into", name))
+    with_original = bool(fields.get("with_original"))
     try:
-        rewriting.accept(
-            widgets.workspace(), name, code, into, with_original=bool(fields["with_original"])
-        )
+        rewriting.accept(widgets.workspace(), name, code, into, with_original=with_original)
     except UserError as error:
         leave_message(error)
     else:

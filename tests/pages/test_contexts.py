@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from streamlit.proto.WidgetStates_pb2 import WidgetState
@@ -421,3 +422,32 @@ def test_a_corpus_with_a_fault_is_explained_in_its_place(workspace):
     at = fine(at.file_uploader(key="contexts_corpus").set_value(("arena.jsonl", data, "")).run())
     assert "line 4: the file ends in the middle of the line" in said(at.error)
     assert not [b for b in at.button if b.key == "contexts_save:corpus"]
+
+
+def test_a_model_translates_personas_and_a_person_accepts_one(workspace):
+    people = (Context("a", "You are a nurse.", language="en"), Context("b", "You bake."))
+    sets.save(workspace, "People", people)
+    steps = [Step(content="Sie sind Krankenpfleger."), Step(content="Sie backen.")]
+    with FaultServer(steps, key=None) as server:
+        catalog.save(workspace, service(server.base_url, "Writer", at_once=1))
+        at = opened("Rewrite with a model", set="People")
+        fine(at.selectbox(key="contexts:rewrite:People:into").set_value("de").run())
+        assert not [box for box in at.text_area if box.label == "Instruction"]
+        fine(at.selectbox(key="contexts:rewrite:People:respondent").set_value("Writer").run())
+        assert at.button(key="contexts_rewrite").label == "Translate 2 contexts"
+        fine(at.button(key="contexts_rewrite").click().run())
+        wait_for(workspace, "People")
+        prompts = [seen.body["messages"][0]["content"] for seen in server.chats]
+    assert all(prompt.startswith("Translate it into German") for prompt in prompts)
+    fine(at.segmented_control(key="contexts_part").set_value("Review rewritings").run())
+    at.text_area(key="contexts_edit:People:a_v1:None").set_value("Sie sind Pflegerin.").run()
+    fine(at.button(key="contexts_accept").click().run())
+    assert sets.load(workspace, "People") == (
+        replace(people[0], translations=(("de", "Sie sind Pflegerin."),)),
+        people[1],
+    )
+    fine(at.segmented_control(key="contexts_part").set_value("Read and edit").run())
+    frame = at.session_state["contexts_desk"].frame
+    assert frame["text_de"].tolist() == ["Sie sind Pflegerin.", ""]
+    fine(at.selectbox(key="contexts_add_language:People").set_value("fr").run())
+    assert "text_fr" in at.session_state["contexts_desk"].frame

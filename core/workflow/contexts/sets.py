@@ -22,7 +22,14 @@ from core.domain.study import (
     sample_contexts,
 )
 from core.errors import ConflictError, DesignError
-from core.files.contexts import contexts_csv, contexts_jsonl, parse_personas, read_contexts
+from core.files.contexts import (
+    TEXT_IN,
+    contexts_csv,
+    contexts_jsonl,
+    parse_personas,
+    read_contexts,
+    sorted_texts,
+)
 from core.files.writing import csv_fault
 from core.store import saved_inputs
 from core.store.studies import StudyRecipe
@@ -30,6 +37,7 @@ from core.workflow.banks.grid import GridEdits
 from core.workflow.workspace import Workspace
 
 __all__ = [
+    "TEXT_IN",
     "Derivation",
     "SetSummary",
     "contexts_csv",
@@ -57,13 +65,24 @@ ROLE, CONTENT = "role", "content"
 ROLES = ("user", "assistant", "system")
 
 
-def persona_rows(personas: Sequence[Context]) -> pd.DataFrame:
-    """One persona a row: code, text, language and, where there is one, the original's code."""
+def persona_rows(personas: Sequence[Context], added: Iterable[str] = ()) -> pd.DataFrame:
+    """One persona a row: code, text, language, a column for each language that it is translated to.
+
+    `added` are languages without a text so far. Where there is one, the original's code is last.
+    """
     names = [CODE, TEXT, LANGUAGE]
-    names += [VARIANT_OF] if any(persona.variant_of for persona in personas) else []
-    return pd.DataFrame(
-        {name: pd.Series([getattr(p, name) for p in personas], dtype="object") for name in names}
-    )
+    rows = {name: [getattr(persona, name) for persona in personas] for name in names}
+    for language in translated_to(personas, added):
+        rows[TEXT_IN + language] = [dict(p.translations).get(language, "") for p in personas]
+    if any(persona.variant_of for persona in personas):
+        rows[VARIANT_OF] = [persona.variant_of for persona in personas]
+    return pd.DataFrame({name: pd.Series(cells, dtype="object") for name, cells in rows.items()})
+
+
+def translated_to(personas: Iterable[Context], added: Iterable[str] = ()) -> tuple[str, ...]:
+    """The languages that any of the personas is translated to, and those that were added."""
+    used = {language for persona in personas for language, _ in persona.translations}
+    return tuple(sorted({*used, *added}))
 
 
 def message_rows(conversation: Context) -> pd.DataFrame:
@@ -147,6 +166,13 @@ def replace_context(contexts: Iterable[Context], code: str, edited: Context) -> 
     )
 
 
+def with_translation(persona: Context, language: str, text: str) -> Context:
+    """The persona with a text in a further language; an empty one takes it away."""
+    return replace(
+        persona, translations=sorted_texts({**dict(persona.translations), language: text})
+    )
+
+
 def remove_context(contexts: Iterable[Context], code: str) -> tuple[Context, ...]:
     """The contexts but for the one of that code."""
     return tuple(context for context in contexts if context.code != code)
@@ -159,6 +185,16 @@ def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
         code=texts.get(CODE, persona.code),
         text=texts.get(TEXT, persona.text),
         language=language_code(texts.get(LANGUAGE, persona.language)),
+        translations=sorted_texts(
+            {
+                **dict(persona.translations),
+                **{
+                    name.removeprefix(TEXT_IN): text
+                    for name, text in texts.items()
+                    if name.startswith(TEXT_IN)
+                },
+            }
+        ),
     )
 
 
@@ -190,7 +226,12 @@ def _with_code(persona: Context, taken: list[str]) -> Context:
 
 def _refuse_csv_faults(contexts: Sequence[Context]) -> None:
     for context in contexts:
-        fields = (context.code, context.text, context.language)
+        fields = (
+            context.code,
+            context.text,
+            context.language,
+            *dict(context.translations).values(),
+        )
         for text in (*fields, *(message["content"] for message in context.messages)):
             if fault := csv_fault(text):
                 raise DesignError(f"{context.code}: a text has {fault}.", "Shorten or retype it.")
@@ -396,7 +437,7 @@ def _summary(workspace: Workspace, name: str, contexts: tuple[Context, ...]) -> 
         kind=" and ".join(kinds),
         n_contexts=len(contexts),
         n_variants=sum(bool(context.variant_of) for context in contexts),
-        languages=tuple(sorted({c.language for c in contexts if c.language})),
+        languages=tuple(sorted({name for c in contexts for name in c.languages()})),
         lengths=(min(lengths), max(lengths)) if lengths else None,
         made=(about[0] or {}).get("made", "") if about else "",
         saved_at=about[1] if about else None,

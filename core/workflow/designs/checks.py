@@ -11,11 +11,11 @@ from string import ascii_uppercase
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.cells import asks_in_company, overlap, overlap_but_for_repetition
 from core.domain.instrument import ORIGINAL, REPLY_TO_JUDGE, Instrument, Item, problems
-from core.domain.languages import language_name
+from core.domain.languages import base_language, language_name
 from core.domain.numbers import count_text
 from core.domain.study import Design, Respondent
 from core.domain.values import name_fault
-from core.workflow.designs.sizes import PlannedDesign, base
+from core.workflow.designs.sizes import PlannedDesign
 from core.workflow.prompts import StudyMaterials
 
 _MAX_TRIALS = 20_000_000
@@ -257,7 +257,11 @@ def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
     """Contexts in another language than the items they stand before, and those of no stated one."""
     design = planned.materials.design
     calls, pairs = planned.mismatched_calls(
-        {context.code: base(context.language) for context in design.contexts if context.language}
+        {
+            c.code: frozenset(map(base_language, c.languages()))
+            for c in design.contexts
+            if c.language
+        }
     )
     if calls:
         total = planned.calls(planned.plan.cells)
@@ -266,8 +270,13 @@ def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
             f"before items in another ({_join(list(pairs))}). Choose contexts in the language of "
             "the items, or plan a study for each language."
         )
-    unstated = sum(not c.language for c in design.contexts if c.text.strip() or c.messages)
-    if unstated and len({base(language) for language in planned.plan.levels["language"]}) > 1:
+    asked = {base_language(language) for language in planned.plan.levels["language"]}
+    unstated = sum(
+        not c.language and not asked <= set(map(base_language, c.languages()))
+        for c in design.contexts
+        if c.text.strip() or c.messages
+    )
+    if unstated and len(asked) > 1:
         yield (
             "The design asks in several languages, and of "
             f"{count_text(unstated, 'persona or conversation', 'personas or conversations')} the "

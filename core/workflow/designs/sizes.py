@@ -12,6 +12,7 @@ from core.collect import budget
 from core.collect.client import ChatRequest, Question
 from core.domain.cells import AXES, Cell, PlanCells, administrations, places, plan_cells
 from core.domain.instrument import Item
+from core.domain.languages import base_language
 from core.domain.study import Design, Respondent
 from core.errors import DesignError
 from core.workflow.designs.usage import LearnedUsage, basis_words
@@ -277,10 +278,10 @@ class PlannedDesign:
             levels["template"],
         )
 
-    def mismatched_calls(self, base_language: Mapping[str, str]) -> tuple[int, Counter[str]]:
+    def mismatched_calls(self, spoken: Mapping[str, frozenset[str]]) -> tuple[int, Counter[str]]:
         """Calls that put a context in another language than the items, and these languages.
 
-        `base_language` are the languages without region of the contexts that state one, by code.
+        `spoken` are the languages without region of the contexts that state one, by code.
         """
         calls, pairs = 0, Counter[str]()
         languages, contexts = self.plan.levels["language"], self.plan.levels["context"]
@@ -291,15 +292,10 @@ class PlannedDesign:
                 of_one = self.calls(_narrowed([cell], _LANGUAGE, place)) // max(len(own), 1)
                 language = languages[place]
                 for code in own:
-                    if base_language.get(code, "") not in ("", base(language)):
+                    if code in spoken and base_language(language) not in spoken[code]:
                         calls += of_one
                         pairs[f"{stated[code]} before {language}"] += 1
         return calls, pairs
-
-
-def base(language: str) -> str:
-    """A language without its region: en for en-GB."""
-    return language.replace("_", "-").split("-")[0].lower()
 
 
 def _narrowed(cells: Iterable[Cell], axis: int, place: int) -> Iterable[Cell]:
