@@ -281,6 +281,9 @@ def test_personas_are_25_different_lines_addressed_to_the_model():
     assert len({text.casefold() for text in texts}) == 25
     assert all(text.startswith("You are a") and text.endswith(".") for text in texts)
     assert not any("\n" in text for text in texts)
+    german = [persona.text_in("de") for persona in personas]
+    assert len(set(german)) == 25
+    assert all(text.startswith("Du bist ") and text.endswith(".") for text in german)
 
 
 def test_conversations_are_short_begin_with_the_user_and_are_written_as_they_were_read():
