@@ -99,9 +99,10 @@ def _list_columns() -> dict[str, Any]:
     return {
         "Title": column(width=210),
         "Code": column(width=100),
-        "Problems": column(
-            width=80,
-            help="Number of problems, unreviewed drafts included. Open the bank to see them.",
+        "To do": column(
+            width=64,
+            help="Texts that are missing or alike, codes that do not fit, and drafts to review. "
+            "Open the bank to see them.",
         ),
         "Kind": column(
             width=82, help="Questions to answer, words to judge, or prompts to write to."
@@ -119,7 +120,7 @@ def _row(bank: BankSummary, *, with_state: bool) -> dict[str, object]:
     row: dict[str, object] = {
         "Title": bank.title,
         "Code": bank.code,
-        "Problems": bank.n_problems + bank.n_unreviewed,
+        "To do": bank.n_problems + bank.n_unreviewed,
         "Kind": KIND_WORDS[bank.kind],
         "Items": bank.n_items,
         "Languages": ", ".join(bank.languages),

@@ -794,11 +794,11 @@ BY_HAND = {
             ),
         ),
         "A: y is lower than x (M = 2.50 and 3.25), Welch's t(20.3) = −2.35, adjusted p < .001, "
-        "g = −1.01 [−2.00, −0.10] (as published, d = −1.05) "
+        "g = −1.01 [−2.00, −0.10] (uncorrected: d = −1.05) "
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
         "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, ε² = .03 "
-        "(as published, η² = .09, where chance alone gives .06); "
+        "(uncorrected: η² = .09, where chance alone gives .06); "
         "(no subscale): undefined (too few scores in a group, or no variance). "
         "Each score is of one context: the mean over repetitions.",
     ),

@@ -263,7 +263,7 @@ def test_contexts_that_two_groups_share_are_paired():
     higher = f"{second} is higher than {first} (M = 2.33 and 0.75), paired t(9) = 4.06"
     assert higher in answer.sentence
     assert not any("as independent" in note for note in result.all_notes)  # no row is tested
-    assert "g_av = 0.77 [0.27, 1.37] (as published, d_av = 0.83)" in answer.sentence
+    assert "g_av = 0.77 [0.27, 1.37] (uncorrected: d_av = 0.83)" in answer.sentence
     assert answer.sentence.endswith("the same contexts in both groups, paired.")
 
 

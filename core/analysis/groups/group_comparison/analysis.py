@@ -449,9 +449,10 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         )
         differ = _difference_text(row["p_adjusted"] < 0.05, *of_scale)
         degrees = (row["df1"], row["df2"])
+        adjusted = "adjusted " if len(scales) > 1 else ""
         test = sentences.statistic_text(row["test"], degrees, row["statistic"])
         return (
-            f"{scale}: {differ}, {test}, adjusted {sentences.p_text(row['p_adjusted'])}, "
+            f"{scale}: {differ}, {test}, {adjusted}{sentences.p_text(row['p_adjusted'])}, "
             f"{_effect_text(row, form)}{gaps}{basis}"
         )
 
@@ -479,7 +480,7 @@ def _effect_text(row: sentences.TableRow, form: str) -> str:
     if form == "value" or not math.isfinite(row["corrected"]):
         return f"{value}{interval}{by_chance}"
     corrected = f"{_CORRECTED[name]} = {write(row['corrected'])}{interval}"
-    return f"{corrected} (as published, {value}{by_chance})"
+    return f"{corrected} (uncorrected: {value}{by_chance})"
 
 
 def _difference_text(
@@ -500,10 +501,18 @@ def _difference_text(
     first, second = (high, low) if len(means) > 2 else reversed(means)
     both = f"M = {sentences.decimal_text(means[first])} and {sentences.decimal_text(means[second])}"
     if len(means) > 2:
-        return f"groups differ (highest {first}, lowest {second}: {both})"
+        return f"groups differ (highest {first}, lowest {second}: {both}{_pairs_text(pairs)})"
     if not differ:
         return f"no clear difference between {first} and {second} ({both})"
     return f"{first} is {'higher' if first == high else 'lower'} than {second} ({both})"
+
+
+def _pairs_text(pairs: Sequence[sentences.TableRow]) -> str:
+    """Which pairs of three groups or more differ, as all of them need not."""
+    apart = [f"{row['first']} and {row['second']}" for row in pairs if row["p_adjusted"] < 0.05]
+    if len(apart) == len(pairs):
+        return "; every pair differs"
+    return f"; pairs that differ: {', '.join(apart) or 'none by itself'}"
 
 
 def _design_words(row: sentences.TableRow) -> str:
