@@ -190,9 +190,6 @@ def cautions(design: Design, *, also: str = "") -> bool:
     workspace = widgets.workspace()
     for caution in studies.cautions(workspace, design):
         st.warning(widgets.plain(caution), icon=":material/info:")
-    widgets.honesty_note(
-        p for p in catalog.list_respondents(widgets.workspace()) if p.label in design.respondents
-    )
     to_do = [*studies.check(workspace, design), *([also] if also else [])]
     if to_do:
         lines = "\n".join(f"- {widgets.plain(line)}" for line in to_do)
@@ -356,6 +353,9 @@ def freeze_button(form: DraftForm, design: Design, *, ready: bool) -> None:
         "can register the plan before the first answer. No model is asked yet."
     )
     widgets.last_note(_NOTE)
+    widgets.honesty_note(
+        p for p in catalog.list_respondents(widgets.workspace()) if p.label in design.respondents
+    )
 
 
 def just_frozen(form: DraftForm) -> bool:

@@ -315,6 +315,9 @@ def reliability_scripts(
     return reliability_files(groups, ci_level=ci_level, rule=rule)
 
 
+_LONGEST_REASON = 120  # letters, within a sentence
+
+
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Alpha and omega of every scale."""
 
@@ -323,7 +326,9 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         for row in rows:
             of_scale = scales.setdefault(row["scale"], [])
             if symbol := _ANSWERING.get(row["coefficient"]):
-                why = str(row["remark"] or "").removesuffix(".") or "see its remark"
+                why = str(row["remark"] or "").removesuffix(".")
+                if not 0 < len(why) <= _LONGEST_REASON:
+                    why = "see its remark"
                 of_scale.append(sentences.estimate_text(row, "value", symbol, why))
         parts = (
             f"{sentences.scale_name(scale, scales)}: {', '.join(of_scale)}"
