@@ -229,7 +229,6 @@ PAGES = (
         "repeat",
         "Alpha, omega, and correlations between languages, forms and repetitions.",
         ("consistency", "agreement of repetitions"),
-        needs=("scores",),
     ),
     PageEntry(
         "pages/factors/page.py",
@@ -238,7 +237,6 @@ PAGES = (
         "account_tree",
         "Fit the bank's factor model, edit it, compare models, or explore factors.",
         ("factor analysis", "factors", "model editor", "move an item to another factor"),
-        needs=("scores",),
     ),
     PageEntry(
         "pages/opinions/page.py",
@@ -273,7 +271,6 @@ PAGES = (
             "policy statements",
             "voting advice",
         ),
-        needs=("domains", "forms", "annotations"),
     ),
     PageEntry(
         "pages/bias.py",
@@ -282,7 +279,6 @@ PAGES = (
         "thumbs_up_down",
         "See which way answers lean, about which entities, and which of two they prefer.",
         ("bias", "leaning", "entities compared", "brand against brand", "preference", "sentiment"),
-        needs=("entities", "pairs"),
     ),
     PageEntry(
         "pages/words.py",
@@ -301,7 +297,6 @@ PAGES = (
             "reluctancy rate",
             "comedy or tragedy",
         ),
-        needs=("words",),
     ),
     PageEntry(
         "pages/explore.py",
@@ -336,7 +331,6 @@ PAGES = (
         "balance",
         "See whether items measure the same in all languages, models or groups.",
         ("comparability", "equivalence", "bias of items"),
-        needs=("scores",),
     ),
     PageEntry(
         "pages/languages.py",
@@ -345,7 +339,6 @@ PAGES = (
         "translate",
         "Correlate languages item by item, test their differences, and see items that differ.",
         ("cross-language", "correlation matrix", "translations compared"),
-        needs=("languages",),
     ),
     PageEntry(
         "pages/consistency.py",
@@ -365,7 +358,6 @@ PAGES = (
             "Jensen-Shannon divergence",
             "earth mover's distance",
         ),
-        needs=("formats", "repetitions"),
     ),
     PageEntry(
         "pages/validation_report.py",
@@ -374,7 +366,6 @@ PAGES = (
         "traffic",
         "Six criteria and a verdict for every model and kind of context.",
         ("verdict", "report"),
-        needs=("scores",),
     ),
     PageEntry(
         "pages/report.py",

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BeforeValidator, Field, TypeAdapter, with_config
 
 from core.domain.instrument import ORIGINAL
-from core.domain.languages import base_language, language_code
+from core.domain.languages import base_language, is_language_code, language_code
 from core.domain.numbers import count_text
 from core.domain.values import STRICT, Number, json_value, stable_id
 
@@ -305,6 +305,27 @@ def _message(value: Message) -> Message:
     return value
 
 
+def texts_by_language(texts: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """Texts as a context holds its translations: by code in order, without empty ones.
+
+    Raises
+    ------
+    ValueError
+        A language has no known code, or two texts; says which.
+    """
+    named: dict[str, str] = {}
+    for language, text in texts:
+        code = language_code(language)
+        if not text.strip():
+            continue
+        if not is_language_code(code):
+            raise ValueError(f"'{language}' is not the code of a language, such as de")
+        if code in named:
+            raise ValueError(f"there are two texts in '{code}'")
+        named[code] = text.strip()
+    return tuple(sorted(named.items()))
+
+
 @with_config(STRICT)
 @dataclass(frozen=True)
 class Context:
@@ -323,7 +344,7 @@ class Context:
     language: str = ""
     variant_of: str = ""
     facts: tuple[tuple[str, str], ...] = ()
-    translations: tuple[tuple[str, str], ...] = ()
+    translations: Annotated[tuple[tuple[str, str], ...], AfterValidator(texts_by_language)] = ()
 
     def text_in(self, language: str) -> str:
         """The persona in a language, or in another region's, or else as it was written first."""
@@ -338,6 +359,19 @@ class Context:
     def languages(self) -> tuple[str, ...]:
         """The languages that it is known to be in."""
         return tuple(filter(None, (self.language, *(code for code, _ in self.translations))))
+
+
+def translation_fault(context: Context) -> str:
+    """Why the translations of a context cannot be used; empty where they can."""
+    if not context.translations:
+        return ""
+    if context.messages:
+        return "a conversation has no translations; write it as a context of its own"
+    if not context.text.strip():
+        return "there is a translation, and no text that it translates"
+    if context.language in dict(context.translations):
+        return f"its language is '{context.language}', so its text in it is no translation"
+    return ""
 
 
 def _as_text(value: object) -> object:
@@ -537,9 +571,18 @@ def crop_conversations(contexts: Iterable[Context], exchanges: int = 1) -> tuple
 
 
 def filter_by_language(contexts: Iterable[Context], language: str) -> tuple[Context, ...]:
-    """The contexts in that language, given by its code or its English name."""
+    """The contexts in that language, given by its code or its English name.
+
+    A persona that is translated to it comes in that language alone.
+    """
     code = language_code(language)
-    return tuple(context for context in contexts if context.language == code)
+    return tuple(
+        context
+        if context.language == code
+        else replace(context, text=context.text_in(code), language=code, translations=())
+        for context in contexts
+        if code in context.languages() or context.language == code
+    )
 
 
 def sample_contexts(contexts: Sequence[Context], count: int, seed: int) -> tuple[Context, ...]:

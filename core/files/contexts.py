@@ -12,7 +12,7 @@ from core.domain.characters import readable, readable_value
 from core.domain.factors import fact_name, is_person_fact
 from core.domain.languages import is_language_code, language_code
 from core.domain.people import PERSON_FACT
-from core.domain.study import Context, Message
+from core.domain.study import Context, Message, texts_by_language, translation_fault
 from core.errors import FileError
 from core.files.tables import (
     MAX_ROWS_BANK,
@@ -71,6 +71,8 @@ def _with_codes(name: str, entries: list[ContextLine], letter: str) -> tuple[Con
     )
     for entry in entries:
         _refuse_unwritable(name, entry)
+        if fault := translation_fault(entry.context):
+            raise _line_error(name, entry.line, fault)
     codes = {entry.context.code for entry in entries}
     return tuple(
         replace(entry.context, code=entry.context.code or _free_code(letter, place, codes))
@@ -181,10 +183,11 @@ def _of_conversation(context: Context) -> Iterator[_Record]:
 
 
 def _refuse_same(personas: Sequence[Context]) -> None:
-    first: dict[str, str] = {}
+    first: dict[object, str] = {}
     for persona in personas:
-        if first.setdefault(persona.text, persona.code) != persona.code:
-            pair = f"{first[persona.text]} and {persona.code}"
+        texts = (persona.text, persona.translations)
+        if first.setdefault(texts, persona.code) != persona.code:
+            pair = f"{first[texts]} and {persona.code}"
             raise _csv_error(f"{pair} are the same persona, and a table can hold it only once")
 
 
@@ -409,13 +412,14 @@ def _translations(name: str, line: int, found: object) -> tuple[tuple[str, str],
         return ()
     if not isinstance(found, dict) or not all(isinstance(text, str) for text in found.values()):
         raise _line_error(name, line, "'translations' is not an object of texts by language")
-    return sorted_texts({str(language): text for language, text in found.items()})
+    return _sorted(name, line, {str(language): text for language, text in found.items()})
 
 
-def sorted_texts(texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Texts by language as a context holds them: codes in order, without empty texts."""
-    named = {language_code(language): text.strip() for language, text in texts.items()}
-    return tuple(sorted((code, text) for code, text in named.items() if code and text))
+def _sorted(name: str, line: int, texts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    try:
+        return texts_by_language(texts.items())
+    except ValueError as error:
+        raise _line_error(name, line, str(error)) from None
 
 
 def _messages_of_line(name: str, line: int, messages: object) -> Iterator[Message]:
@@ -527,6 +531,10 @@ def _rows(name: str, table: FileTable) -> list[_Line]:
     return [(line, dict(zip(header, cells, strict=True))) for line, cells in table.rows]
 
 
+def _is_code_or_text(column: str) -> bool:
+    return column in ("code", "text") or _is_translation(column)
+
+
 def _is_translation(column: str) -> bool:
     return column.startswith(TEXT_IN) and is_language_code(column.removeprefix(TEXT_IN))
 
@@ -551,20 +559,26 @@ def _personas(name: str, lines: Iterable[_Line]) -> tuple[Context, ...]:
                 language=language_code(cells.get("language", "")),
                 variant_of=cells.get("variant_of", "").strip(),
                 facts=_facts(cells),
-                translations=sorted_texts(
+                translations=_sorted(
+                    name,
+                    number,
                     {
                         column.removeprefix(TEXT_IN): cell
                         for column, cell in cells.items()
                         if _is_translation(column)
-                    }
+                    },
                 ),
             ),
         )
         for number, cells in lines
-        if (cells.get("code", "") + cells["text"]).strip()
+        if any(cells[column].strip() for column in cells if _is_code_or_text(column))
     ]
     if not entries:
         raise FileError(f"{name}: there is no persona.", "Write one persona on each line.")
     personas = _with_codes(name, entries, "p")
-    _refuse_repeats(name, "text", [(entry.line, entry.context.text) for entry in entries])
+    texts = [
+        (entry.line, "\n".join((entry.context.text, *map("=".join, entry.context.translations))))
+        for entry in entries
+    ]
+    _refuse_repeats(name, "text", texts)
     return personas

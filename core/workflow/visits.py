@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from core.domain.numbers import count_text
 from core.store.studies import StudyRecord
@@ -12,6 +12,7 @@ from core.workflow import saved_inputs, study_log
 from core.workflow.workspace import Workspace
 
 _MARK = "looked_at:"  # + study
+_AWAY = timedelta(hours=1)
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Changes:
 
     def __bool__(self) -> bool:
         return bool(self.n_answers or self.n_usable or self.done)
+
+    @property
+    def were_away(self) -> bool:
+        """Whether the last look is so long ago that somebody who has the page open left it."""
+        return datetime.now(UTC) - self.since > _AWAY
 
     def sentence(self) -> str:
         """How many answers came or went."""
@@ -45,7 +51,9 @@ class Changes:
 
 
 def look(workspace: Workspace, study: StudyRecord) -> Changes | None:
-    """Remember that this member looks at a study; what changed since the last time, if any.
+    """Remember that this member looks at a study; what others changed since the last time, if any.
+
+    Who works alone is told of all entries of the log, as nobody else can have done it.
 
     A look of the same state is not remembered, so that looking does not write. Text that models
     wrote and numbers of analyses are not compared: only that answers came, and what the log says.
@@ -62,11 +70,16 @@ def look(workspace: Workspace, study: StudyRecord) -> Changes | None:
         last.saved_at,
         study.n_responses - last.value["answers"],
         study.n_usable - last.value["usable"],
-        tuple(entry for entry in log if entry.done_at.timestamp() > last.value["newest"]),
+        tuple(
+            entry
+            for entry in log
+            if entry.done_at.timestamp() > last.value["newest"]
+            and (workspace.member is None or entry.member != workspace.name)
+        ),
     )
 
 
 def when_words(changes: Changes) -> str:
     """The time of the last look, in local time."""
-    local = changes.since.replace(tzinfo=changes.since.tzinfo or UTC).astimezone()
+    local = changes.since.astimezone()
     return f"{local:%Y-%m-%d, %H:%M}"

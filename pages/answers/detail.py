@@ -176,7 +176,8 @@ def _facts(answer: AnswerDetail, study: StudyRecord, varied: tuple[str, ...]) ->
         alt="Conditions under which the item was asked",
         column_config=_texts("Condition", "Value"),
     )
-    persona = next((c.text for c in study.design.contexts if c.code == answer.context), "")
+    contexts = (c for c in study.design.contexts if c.code == answer.context)
+    persona = next((c.text_in(answer.language) for c in contexts), "")
     if persona:
         st.caption(plain(f"Context {answer.context} in words"))
         text_block(persona, language=answer.language)

@@ -166,7 +166,8 @@ _ADDED_LANGUAGES = "contexts_languages:"  # + set: columns that nobody has typed
 def _add_language(name: str) -> None:
     """A box that adds a column for the personas in a further language."""
     key, added = f"contexts_add_language:{name}", _ADDED_LANGUAGES + name
-    known = sets.translated_to(sets.load(widgets.workspace(), name))
+    context_set = sets.load(widgets.workspace(), name)
+    known = {*sets.translated_to(context_set), *(persona.language for persona in context_set)}
 
     def add() -> None:
         if chosen := st.session_state[key]:

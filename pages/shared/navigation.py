@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import streamlit as st
 
@@ -16,9 +16,6 @@ from core.errors import UserError
 from core.workflow import preloading, search
 from core.workflow.search import SearchEntry
 from pages.shared import guide, logins, widgets
-
-if TYPE_CHECKING:  # loads scipy
-    from core.analysis.kit.registry import Requirement
 
 SIDEBAR_WIDTH = 240
 ANALYSIS_PARAMETER = "analysis"
@@ -85,10 +82,7 @@ export default function ({ data }) {
 
 @dataclass(frozen=True)
 class PageEntry:
-    """A page: its file, group, title, icon, what it is for, and words that people search for.
-
-    It says nothing of a study that has none of what it `needs` (requirements of its analyses).
-    """
+    """A page: its file, group, title, icon, what it is for, and words that people search for."""
 
     script: str
     group: str
@@ -96,7 +90,6 @@ class PageEntry:
     icon: str
     purpose: str
     keywords: tuple[str, ...] = ()
-    needs: tuple[Requirement, ...] = ()
 
     @property
     def name(self) -> str:
@@ -213,7 +206,7 @@ def _group(pages: Sequence[PageEntry], study: str) -> None:
 
 
 def _unfit(pages: Sequence[PageEntry], study: str) -> list[PageEntry]:
-    """The pages that say nothing of a study, as it lacks what they need.
+    """The pages that say nothing of a study, as it lacks what their analyses require.
 
     None while the packages load that know it, as the first page of a process does not wait for it.
     """
@@ -225,7 +218,7 @@ def _unfit(pages: Sequence[PageEntry], study: str) -> list[PageEntry]:
         has = fits.what_a_study_has(widgets.workspace(), study)
     except UserError:  # the page says what is wrong with the study
         return []
-    return [page for page in pages if page.needs and not any(has[need] for need in page.needs)]
+    return [page for page in pages if not fits.fits_page(page.name, has)]
 
 
 def _member(member: Member) -> None:

@@ -330,9 +330,15 @@ def _show_chart(
     if number == 0 and not picked and any(drawn.pickable):
         st.caption("Click a mark to read the replies behind it.")
     for mark in picked[:1]:
-        if levels := marks.levels_of_mark(result, mark):
-            named = ", ".join(level_text(name, value) for name, value in levels.items())
-            _replies_link(f"Replies behind the mark: {named}", levels, request)
+        behind = marks.levels_of_mark(result, mark)
+        # the items of an attribute are no filter of the replies, but for the item that has it
+        by_attribute = any(map(is_attribute, request.where)) and "item" not in behind.levels
+        if not behind.levels or by_attribute or _of_unknown_study(request, behind.levels):
+            st.caption("The replies behind this mark cannot be chosen by filters alone.")
+            continue
+        named = ", ".join(level_text(name, value) for name, value in behind.levels.items())
+        what = "Replies behind the mark" if behind.is_whole else "Replies of the group"
+        _replies_link(f"{what}: {named}", behind.levels, request)
     picture_menu(
         lambda: papers.drawn_charts(analysis, result, options=options)[0][number],
         f"{stem}-{analysis.name}-chart_{number + 1}",
@@ -483,6 +489,10 @@ def _picture(
     except papers.DrawingFault as fault:
         faults[key] = str(fault)
         raise
+
+
+def _of_unknown_study(request: AnalysisRequest, levels: Mapping[str, Any]) -> bool:
+    return len(request.studies) > 1 and "study" not in levels
 
 
 def _replies_link(label: str, cells: Mapping[str, Any], request: AnalysisRequest) -> None:

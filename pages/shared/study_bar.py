@@ -82,13 +82,12 @@ def study_row(
 
 
 def _changes_since(study: StudyRecord) -> None:
-    """What came to the study since this member last looked at it, before this visit."""
+    """What came to the study since this member last looked at it, before this visit or an hour."""
     key = f"changes_since:{study.code}"
-    if key in st.session_state:
-        visits.look(workspace(), study)
-    else:
-        st.session_state[key] = visits.look(workspace(), study)
-    changes: visits.Changes | None = st.session_state[key]
+    changes = visits.look(workspace(), study)
+    if key not in st.session_state or (changes and changes.were_away):
+        st.session_state[key] = changes
+    changes = st.session_state[key]
     if not changes:
         return
     with st.popover(changes.title(), icon=":material/history:", type="tertiary"):

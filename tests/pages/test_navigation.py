@@ -7,7 +7,7 @@ import pytest
 import app
 from core.workflow import preloading, sample
 from core.workflow.runs import control
-from core.workflow.statistics import analyses
+from core.workflow.statistics import fits
 from tests.pages.apps import fine, open_page
 
 
@@ -59,10 +59,20 @@ def test_pages_that_say_nothing_of_the_study_are_folded_but_the_shown_one(
     assert not open_page("glossary").sidebar.get("expander")
 
 
-def test_what_a_page_needs_is_what_its_analyses_require():
-    for entry in app.PAGES:
-        required = {a.requires for a in analyses.all_analyses() if a.topic == entry.name}
-        assert set(entry.needs) <= required, entry.title
+def test_a_page_of_an_analysis_that_requires_nothing_is_never_folded():
+    nothing = {}
+    folded = {entry.title for entry in app.PAGES if not fits.fits_page(entry.name, nothing)}
+    assert folded == {
+        "Factor models",
+        "Invariance and DIF",
+        "Political worldviews",
+        "Bias and preference",
+        "Word association",
+        "Languages",
+        "Consistency",
+        "Validation report",
+    }
+    assert fits.fits_page("bias", {"formats": True})  # summaries of consistency stand there
 
 
 def test_typing_lists_what_is_found_above_the_pages(workspace, study):

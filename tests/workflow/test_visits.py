@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 
+from core.domain.members import Member, Role
 from core.workflow import shelf, visits
 from core.workflow.answers import audits
 from core.workflow.designs import studies
@@ -20,6 +24,11 @@ def study(workspace):
 def answered(workspace):
     control.start(workspace, "study")
     finished(workspace)
+
+
+def told(at):
+    labels = [one.proto.popover.label for one in at.get("popover")]
+    return [label for label in labels if "since you last looked" in label]
 
 
 def looked(workspace):
@@ -55,10 +64,26 @@ def test_a_page_tells_it_once_for_each_visit(workspace, study):
     open_page("answers", study="study")
     answered(workspace)
     at = open_page("item_statistics", study="study")
-    (told,) = [p for p in at.get("popover") if "since you last looked" in p.proto.popover.label]
-    assert told.proto.popover.label == "2 changes since you last looked"
-    assert "40 more answers" in " ".join(part.value for part in told.markdown)
-    at = fine(at.run())  # the same visit still says it
-    assert any("since you last looked" in p.proto.popover.label for p in at.get("popover"))
-    at = open_page("item_statistics", study="study")
-    assert not any("since you last looked" in p.proto.popover.label for p in at.get("popover"))
+    assert told(at) == ["2 changes since you last looked"]
+    assert "40 more answers" in " ".join(part.value for part in at.markdown)
+    assert told(fine(at.run()))  # the same visit still says it
+    assert not told(open_page("item_statistics", study="study"))
+
+
+def test_a_page_left_open_for_longer_tells_what_came_meanwhile(workspace, study, monkeypatch):
+    at = open_page("answers", study="study")
+    answered(workspace)
+    at = fine(at.run())
+    assert not told(at)  # one has been there
+    audits.draw_audit(workspace, "study", seed=1, per_model=4)
+    monkeypatch.setattr(visits, "_AWAY", timedelta(seconds=-1))
+    assert told(fine(at.run())) == ["1 change since you last looked"]
+
+
+def test_members_are_told_what_others_did(workspace, study):
+    ana, ben = (replace(workspace, member=Member(name, Role.EDITOR)) for name in ("ana", "ben"))
+    for member in (ana, ben):
+        looked(member)
+    shelf.rename(ana, "study", "My study")
+    assert not looked(ana)
+    assert [entry.member for entry in looked(ben).done] == ["ana"]

@@ -191,6 +191,11 @@ def _no_errors_reason(errors: ItemErrors) -> str:
     return undefined_note(f"Reliability unknown: {what}, so r is not corrected for errors.")
 
 
+def _within_one(r: float) -> float:
+    """A corrected correlation as a sentence has it: no farther from 0 than 1."""
+    return min(max(r, -1.0), 1.0)
+
+
 def corrected_text(rows: Sequence[TableRow]) -> str:
     """Reliabilities and corrected r of some pairs, for the end of a sentence on their r."""
     known = [row for row in rows if row["errors_over"] and math.isfinite(row["reliability_first"])]
@@ -205,13 +210,13 @@ def corrected_text(rows: Sequence[TableRow]) -> str:
         return f"{text}, and r without their errors is undefined"
     values = [_corrected_r(row) for row in defined]
     parts = [
-        coefficient_text(min(row["r_corrected"], 1.0))
-        + interval_text(*(min(row[f"corrected_{end}"], 1.0) for end in ("low", "high")))
+        coefficient_text(_within_one(row["r_corrected"]))
+        + interval_text(_within_one(row["corrected_low"]), _within_one(row["corrected_high"]))
         for row in (defined[0], defined[-1])
     ]
     text += f", and without their errors r is {parts[0]}"
     if len(defined) > 1:
-        median = coefficient_text(float(np.median(values)))
+        median = coefficient_text(_within_one(float(np.median(values))))
         text += f" to {parts[1]}, median {median}"
     if values[-1] > 1:
         text += f" ({coefficient_text(values[-1])} is computed: as equal as the data can tell)"

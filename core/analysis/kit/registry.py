@@ -63,10 +63,12 @@ Requirement = Literal[
     "phases",
     "domains",
     "annotations",
+    "ratings",
     "norms",
 ]
 """What a study must have for an analysis: several of the level that is named, options with points,
-a list of words, a second phase, loadings on domains, codes of annotators, or norms to type in."""
+a list of words, a second phase, loadings on domains, codes of annotators, ratings of a judge, or
+norms to type in."""
 
 
 class NotAllowed(ValueError):

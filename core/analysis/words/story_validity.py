@@ -277,6 +277,7 @@ class _Stories:
         "implicit association",
         "JSON",
     ),
+    requires="ratings",
     in_reports=True,
 )
 def story_validity(

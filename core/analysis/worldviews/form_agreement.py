@@ -247,11 +247,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
 
 def _shares_text(rows: Sequence[TableRow]) -> str:
     """How many stances are as the original lets one expect, by wording."""
-    shares = (
+    shares = [
         f"{percent_text(row['agreement'])} ({row['wording'].lower()})"
         for row in rows
         if math.isfinite(row["agreement"])
-    )
+    ]
+    if not shares:
+        return "no stance can be compared with that of the original"
     return f"under another wording the stance is as expected in {', '.join(shares)}"
 
 

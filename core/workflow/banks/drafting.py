@@ -154,14 +154,16 @@ def add_drafts(
 
 def accept(bank: Instrument, places: Collection[Place]) -> Instrument:
     """The bank with these drafts taken over as they are."""
-    return _changed(bank, places, lambda wording: replace(wording, drafted_by=""))
+    return _changed(bank, places, lambda wording: replace(wording, drafted_by="", made_from=""))
 
 
 def edit(bank: Instrument, place: Place, text: str) -> Instrument:
     """The bank with a draft reworded, which accepts it; an emptied one is discarded."""
     if not text.strip():
         return discard(bank, [place])
-    return _changed(bank, [place], lambda wording: replace(wording, text=text, drafted_by=""))
+    return _changed(
+        bank, [place], lambda wording: replace(wording, text=text, drafted_by="", made_from="")
+    )
 
 
 def discard(bank: Instrument, places: Collection[Place]) -> Instrument:

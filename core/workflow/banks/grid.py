@@ -236,7 +236,7 @@ def with_text(item: Item, column: GridTextColumn, text: str, *, drafted_by: str 
     The same text again says nothing of the original that it was made from.
     """
     old = wording_of(item, column)
-    made_from = old.made_from if old and old.text == text else ""
+    made_from = old.made_from if old and old.text == text and not drafted_by else ""
     new = Wording(column.language, text, column.form, column.mood, drafted_by, made_from)
     wordings = [new if wording is old else wording for wording in item.wordings]
     if old is None:
@@ -373,16 +373,16 @@ def rows_of_text(text: str, columns: Sequence[str], single: str) -> list[dict[st
     return [dict(zip(columns, cells, strict=False)) for cells in _parse_block(text)]
 
 
-_REVERSED_MARK = re.compile(
-    r"\s*\(\s*(?:r|rev\.?|reversed?|[-\N{MINUS SIGN}\N{EN DASH}])\s*\)$", re.I
-)
+_REVERSED_MARK = re.compile(r"\s*\(\s*(?:r|rev\.?|reversed?)\s*\)\.?$", re.I)
 
 
 def with_marked_keys(rows: Iterable[dict[str, str]], text: str) -> list[dict[str, str]]:
     """Rows in which an (R) at the end of an item's `text` is its keying, if they state none."""
     return [
         row | {text: _REVERSED_MARK.sub("", row[text]), "keyed": "R"}
-        if _REVERSED_MARK.search(row.get(text, "")) and not row.get("keyed", "").strip()
+        if _REVERSED_MARK.search(row.get(text, ""))
+        and _REVERSED_MARK.sub("", row[text]).strip()
+        and not row.get("keyed", "").strip()
         else row
         for row in rows
     ]

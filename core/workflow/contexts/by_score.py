@@ -186,7 +186,7 @@ def draw_codes(
 
 
 def _content(context: Context) -> tuple[object, ...]:
-    return context.text, context.messages
+    return context.text, context.messages, context.translations
 
 
 def draw_remarks(

@@ -165,8 +165,8 @@ def read_rewriting(
     changed = _read_messages(context, text) if context.messages else _read_persona(context, text)
     if (changed.text, changed.messages) == (context.text.strip(), context.messages):
         raise _unreadable("the reply is the original, unchanged")
-    changed = replace(changed, code=code, variant_of=context.code)
-    return replace(changed, language=into, translations=()) if into else changed
+    changed = replace(changed, code=code, variant_of=context.code, translations=())
+    return replace(changed, language=into) if into else changed
 
 
 def _free_code(code: str, taken: Collection[str]) -> str:
@@ -342,10 +342,12 @@ def _accept_translation(workspace: Workspace, name: str, code: str) -> None:
             raise DesignError(f"The text of {code} is empty.", "Type it, or discard it.")
         contexts = sets.load(workspace, name)
         now = next((known for known in contexts if known.code == draft.original.code), None)
-        if now is None or now.text != draft.original.text:
+        typed = now is not None and dict(now.translations).get(draft.into, text) != text
+        if now is None or now.text != draft.original.text or typed:
             raise ConflictError(
-                f"{draft.original.code} has changed since it was translated.",
-                "Discard the translation, and have it made again.",
+                f"{draft.original.code} has changed since it was translated, or has another text "
+                f"in {language_name(draft.into)}.",
+                "Discard the translation, or take the other text away.",
             )
         translated = sets.with_translation(now, draft.into, text)
         changed = sets.replace_context(contexts, now.code, translated)

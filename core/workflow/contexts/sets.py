@@ -20,6 +20,8 @@ from core.domain.study import (
     describe_contexts,
     filter_by_language,
     sample_contexts,
+    texts_by_language,
+    translation_fault,
 )
 from core.errors import ConflictError, DesignError
 from core.files.contexts import (
@@ -28,7 +30,6 @@ from core.files.contexts import (
     contexts_jsonl,
     parse_personas,
     read_contexts,
-    sorted_texts,
 )
 from core.files.writing import csv_fault
 from core.store import saved_inputs
@@ -112,7 +113,9 @@ def edit_personas(base: Sequence[Context], edits: GridEdits) -> tuple[Context, .
         if row not in edits.deleted
     ]
     added = [
-        _edited_persona(Context(""), cells) for cells in edits.added if _cell_text(cells.get(TEXT))
+        _edited_persona(Context(""), cells)
+        for cells in edits.added
+        if any(_cell_text(cells[name]) for name in cells if name.startswith(TEXT))
     ]
     taken = [persona.code for persona in (*typed, *added) if persona.code]
     personas = [_with_code(persona, taken) for persona in (*typed, *added)]
@@ -168,9 +171,8 @@ def replace_context(contexts: Iterable[Context], code: str, edited: Context) -> 
 
 def with_translation(persona: Context, language: str, text: str) -> Context:
     """The persona with a text in a further language; an empty one takes it away."""
-    return replace(
-        persona, translations=sorted_texts({**dict(persona.translations), language: text})
-    )
+    texts = {**dict(persona.translations), language: text}
+    return replace(persona, translations=texts_by_language(texts.items()))
 
 
 def remove_context(contexts: Iterable[Context], code: str) -> tuple[Context, ...]:
@@ -185,7 +187,7 @@ def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
         code=texts.get(CODE, persona.code),
         text=texts.get(TEXT, persona.text),
         language=language_code(texts.get(LANGUAGE, persona.language)),
-        translations=sorted_texts(
+        translations=texts_by_language(
             {
                 **dict(persona.translations),
                 **{
@@ -193,7 +195,7 @@ def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
                     for name, text in texts.items()
                     if name.startswith(TEXT_IN)
                 },
-            }
+            }.items()
         ),
     )
 
@@ -226,6 +228,8 @@ def _with_code(persona: Context, taken: list[str]) -> Context:
 
 def _refuse_csv_faults(contexts: Sequence[Context]) -> None:
     for context in contexts:
+        if fault := translation_fault(context):
+            raise DesignError(f"{context.code}: {fault}.", "Change one of the two.")
         fields = (
             context.code,
             context.text,

@@ -95,6 +95,8 @@ def empty_fields(workspace: Workspace) -> dict[str, Any]:
         return _blank_fields() | {"instrument": first.code, "languages": list(first.languages[:1])}
     gaps = editing.gaps(first.instrument, [GridTextColumn(name) for name in first.languages])
     missing = {gap.language for gap in gaps if gap.n_missing}
+    options = [option for one in first.instrument.formats[:1] for option in one.options]
+    missing |= {n for n in first.languages if not all(option.labels.get(n) for option in options)}
     complete = [name for name in first.languages if name not in missing]
     languages = complete or list(first.languages[:1])
     return _blank_fields() | {"instrument": first.code, "languages": languages}

@@ -24,7 +24,7 @@ from core.analysis.kit.sentences import with_levels_named
 from core.analysis.quality.template_pilot import proposed_templates
 from core.collect import simulated
 from core.domain.attributes import is_attribute
-from core.domain.factors import Filters
+from core.domain.factors import BANDS, Filters
 from core.domain.frames import ATTEMPT_COUNTS, ITEM_SCORES, OPTION_COUNTS, check_frame
 from core.domain.instrument import ORIGINAL
 from core.domain.results import AnalysisResult, ResultTable, TextFile
@@ -149,9 +149,9 @@ def initial_factor(
     """What is compared in these answers until the user chooses.
 
     The first factor on offer in which they vary, but for one of many levels, such as a context
-    for each person; then the fact about people with the fewest levels, where the analysis takes
-    one; the default of the analysis where there is none. An empty level of one study
-    is not another level than that of another study (see `roles.default_groups`).
+    for each person; then the fact about people with the fewest levels, bands of numbers last, where
+    the analysis takes one; the default of the analysis where there is none. An empty level of one
+    study is not another level than that of another study (see `roles.default_groups`).
     """
     option = next(o for o in analysis.options if o.name == analysis.factor_option)
     names = option.kind.first if isinstance(option.kind, ComparedFactor) else ()
@@ -165,7 +165,7 @@ def initial_factor(
     n_levels = {name: len({*found} - {""}) for name, found in facts.items()}
     few = [name for name, number in n_levels.items() if 1 < number <= roles.MOST_LEVELS]
     if few and isinstance(option.kind, ComparedFactor) and option.kind.then_facts:
-        return min(few, key=n_levels.__getitem__)
+        return min(few, key=lambda name: (name.endswith(BANDS), n_levels[name]))
     return str(option.initial)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from core.analysis.kit.registry import Analysis, Requirement
 from core.workflow.answers import browsing
@@ -22,6 +23,7 @@ _LACKING: Mapping[Requirement, str] = {
     "phases": "There is no second phase.",
     "domains": "The bank has no loadings of items on domains.",
     "annotations": "The bank has no annotators.",
+    "ratings": "No judge rated texts in the study.",
     "norms": "No norms are typed in on the page Item statistics.",
 }
 _REFUSES_NOTHING: frozenset[Requirement] = frozenset({"words", "domains", "forms"})
@@ -29,8 +31,28 @@ _REFUSES_NOTHING: frozenset[Requirement] = frozenset({"words", "domains", "forms
 "words" are positive, or a worldview, and neither means anything."""
 
 
-def what_a_study_has(workspace: Workspace, study: str) -> dict[Requirement, bool]:
+_MOST_KNOWN = 1000
+_known: dict[tuple[object, ...], Mapping[Requirement, bool]] = {}
+"""What studies have, by the state of their answers: every page of a study asks for it."""
+
+
+def what_a_study_has(workspace: Workspace, study: str) -> Mapping[Requirement, bool]:
     """Which requirements of analyses a study meets."""
+    key = (workspace.process, study, analyses.revision(workspace, [study]))
+    if key not in _known:
+        if len(_known) > _MOST_KNOWN:
+            _known.clear()
+        _known[key] = MappingProxyType(_found_in(workspace, study))
+    return _known[key]
+
+
+def fits_page(topic: str, has: Mapping[Requirement, bool]) -> bool:
+    """Whether a page has an analysis that says something of a study; one without any has all."""
+    required = [one.requires for one in analyses.all_analyses() if one.topic == topic]
+    return not required or any(one is None or has.get(one, False) for one in required)
+
+
+def _found_in(workspace: Workspace, study: str) -> dict[Requirement, bool]:
     bank = studies.frozen_bank(workspace, study)
     every = browsing.all_levels(workspace, study)
     asked = {name: [level for level in levels if level != ""] for name, levels in every.items()}
@@ -48,6 +70,7 @@ def what_a_study_has(workspace: Workspace, study: str) -> dict[Requirement, bool
         "phases": several["phase"],
         "domains": any(item.loadings for item in bank.items),
         "annotations": any(item.annotations for item in bank.items),
+        "ratings": any(one.ratings for one in bank.formats),
     }
 
 

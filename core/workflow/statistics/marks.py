@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from core.analysis.kit.matrices import group_name
@@ -13,6 +14,8 @@ from core.domain.study import FACTORS
 PICKED = "picked"
 """The selection that a click on a mark makes."""
 _NAMING = ("group", "item")
+_ALL = ("all", "all administrations")
+"""What a chart calls the one group where there are no others."""
 _PICKABLE = ("point", "bar", "rect", "circle", "square", "area")
 
 
@@ -44,35 +47,58 @@ def _explains_itself(layer: Mapping[str, Any]) -> bool:
     return kind in _PICKABLE and "tooltip" in layer.get("encoding", {}) and "params" not in layer
 
 
-def levels_of_mark(result: AnalysisResult, mark: Mapping[str, Any]) -> dict[str, Any]:
-    """The levels of factors that a mark stands for, and its item; empty where it names neither.
+@dataclass(frozen=True)
+class MarkLevels:
+    """The levels of factors that a mark stands for, and its item.
+
+    `is_whole` says that all of what the mark names is among them.
+    """
+
+    levels: Mapping[str, Any]
+    is_whole: bool
+
+
+def levels_of_mark(result: AnalysisResult, mark: Mapping[str, Any]) -> MarkLevels:
+    """What a mark stands for. There are no levels where its group is one that no filter names.
 
     A group is known by the name that tables give it, a level by itself where one factor has it.
     """
-    groups, single, items = _names_in(result)
+    groups, single = _names_in(result)
     levels: dict[str, Any] = {}
-    for named in (str(mark[name]) for name in _NAMING if name in mark):
+    is_whole = True
+    for name in _NAMING:
+        named = str(mark.get(name, _ALL[0]))
         if named in groups:
             levels |= groups[named]
-        elif named in items:
+        elif named in result.item_texts:
             levels["item"] = named
         elif len(single.get(named, {})) == 1:
             levels |= single[named]
-    return levels
+        elif named not in _ALL:
+            if name == "group":
+                return MarkLevels({}, is_whole=False)
+            is_whole = False
+    return MarkLevels(levels, is_whole)
 
 
 def _names_in(
     result: AnalysisResult,
-) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]], set[str]]:
+) -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """Groups by their names, but for those of what no filter knows; levels of single factors."""
     groups: dict[str, dict[str, Any]] = {}
     single: dict[str, dict[str, Any]] = {}
     for table in result.tables:
-        names = [str(c) for c in table.frame.columns if c in FACTORS or is_person_fact(str(c))]
-        grouping = [name for name in table.with_role("group") if name in names]
-        for values in table.frame[grouping].drop_duplicates().itertuples(index=False, name=None):
-            if values:
+        grouping = table.with_role("group")
+        names = [name for name in map(str, table.frame.columns) if _is_filter(name)]
+        if grouping and all(map(_is_filter, grouping)):
+            rows = table.frame[grouping].drop_duplicates().itertuples(index=False, name=None)
+            for values in rows:
                 groups[group_name(values, grouping)] = dict(zip(grouping, values, strict=True))
         for name in names:
             for value in table.frame[name].dropna().unique():
                 single.setdefault(level_text(name, value), {})[name] = value
-    return groups, single, set(result.item_texts)
+    return groups, single
+
+
+def _is_filter(name: str) -> bool:
+    return name == "study" or name in FACTORS or is_person_fact(name)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.domain.characters import readable_value
 from core.domain.instrument import Instrument, Item, Wording, problems
 from core.errors import BankError
-from core.workflow.banks import editing
+from core.workflow.banks import editing, grid
 from core.workflow.banks.grid import GridEdits, edit_items, has_block, item_remarks, spread_blocks
 
 EN, DE = "text:en", "text:de"
@@ -136,3 +136,17 @@ def test_a_language_named_twice_in_two_ways_is_refused():
         editing.add_language(bank, "de")
     with pytest.raises(BankError, match="not a language code"):
         editing.add_language(bank, "Klingonese tongue")
+
+
+def test_an_r_at_the_end_of_a_typed_item_is_its_keying():
+    typed = ["I wonder. (R)", "I am bored (reversed).", "vitamin (-)", "(R)", "Plain."]
+    rows = grid.with_marked_keys([{"text:en": text} for text in typed], "text:en")
+    assert [(row["text:en"], row.get("keyed", "")) for row in rows] == [
+        ("I wonder.", "R"),
+        ("I am bored", "R"),
+        ("vitamin (-)", ""),
+        ("(R)", ""),
+        ("Plain.", ""),
+    ]
+    stated = grid.with_marked_keys([{"text:en": "I wonder. (R)", "keyed": "+"}], "text:en")
+    assert stated == [{"text:en": "I wonder. (R)", "keyed": "+"}]

@@ -9,7 +9,7 @@ import pytest
 from core.domain.instrument import Instrument, Item, Wording
 from core.files.banks.reading import read_instrument
 from core.files.banks.writing import instrument_to_csv, instrument_to_xlsx
-from core.workflow.banks import editing, grid
+from core.workflow.banks import drafting, editing, grid
 from core.workflow.banks.grid import GridEdits, GridTextColumn, rows_to_translate
 from core.workflow.banks.translations import keep_marks, mark_outdated
 
@@ -56,9 +56,40 @@ def test_an_edit_reported_again_from_the_earlier_state_keeps_the_marks():
     assert german(keep_marks(BANK, accepted)).made_from == ""
 
 
-@pytest.mark.parametrize("text", ["I like  walks.\n", "I like walks.", ""])
-def test_spaces_and_a_text_taken_away_make_nothing_outdated(text):
+@pytest.mark.parametrize("text", ["I like  walks.\n", "I like walks."])
+def test_spaces_make_nothing_outdated(text):
     assert german(typed(BANK, EN, text)).made_from == ""
+
+
+def test_a_text_that_is_taken_away_and_typed_anew_is_a_change():
+    emptied = typed(BANK, EN, "")
+    assert german(emptied).made_from == "I like walks."
+    assert german(typed(emptied, EN, "I love walks.")).made_from == "I like walks."
+    assert german(typed(emptied, EN, "I like walks.")).made_from == ""
+
+
+def test_the_mark_goes_with_an_item_that_gets_another_code():
+    bank = typed(BANK, EN, "I love walks.")
+    edits = GridEdits.of({"edited_rows": {"0": {EN.name: "I love walks.", "code": "z"}}}, 2)
+    items = grid.edit_items(BANK.items, range(2), edits)  # the grid still begins at the first state
+    renamed = mark_outdated(bank, keep_marks(bank, replace(BANK, items=items)))
+    assert renamed.items[0].code == "z"
+    assert german(renamed).made_from == "I like walks."
+    both = replace(BANK, items=items)
+    assert german(mark_outdated(BANK, both)).made_from == "I like walks."
+
+
+def test_a_draft_that_is_accepted_or_reworded_is_of_the_text_as_it_is():
+    bank = typed(BANK, EN, "I love walks.")
+    drafted = replace(
+        bank, items=(grid.with_text(bank.items[0], DE, "Entwurf.", drafted_by="M"), bank.items[1])
+    )
+    assert german(drafted).made_from == ""
+    stale = typed(drafted, EN, "I adore walks.")
+    assert german(stale).made_from == "I love walks."
+    place = ("a", DE)
+    assert german(drafting.accept(stale, [place])).made_from == ""
+    assert german(drafting.edit(stale, place, "Neu.")).made_from == ""
 
 
 def test_a_change_of_the_translation_makes_nothing_outdated_and_brings_it_up_to_date():

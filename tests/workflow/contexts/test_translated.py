@@ -6,7 +6,14 @@ from dataclasses import replace
 
 import pytest
 
-from core.domain.study import Context, Design, as_json_values
+from core.collect.client import Reply
+from core.domain.study import (
+    CONTEXTS,
+    Context,
+    Design,
+    as_json_values,
+    filter_by_language,
+)
 from core.errors import ConflictError, FileError
 from core.files.contexts import contexts_csv, contexts_jsonl, read_contexts
 from core.store import studies as stored
@@ -123,3 +130,56 @@ def test_what_is_sent_asks_for_the_language_and_a_conversation_is_not_translated
     talk = Context("c", messages=({"role": "user", "content": "Hi."},))
     assert "only personas" in rewriting.rewriting_obstacle(talk, "de")
     assert rewriting.rewriting_obstacle(talk) == ""
+
+
+def test_a_rewriting_takes_no_translation_of_its_original_along():
+    variant = rewriting.read_rewriting(NURSE, Reply("You nurse people."), "n_v1")
+    assert (variant.text, variant.translations) == ("You nurse people.", ())
+
+
+def test_a_translation_typed_meanwhile_is_not_replaced(workspace):
+    code = draft(workspace)
+    typed = sets.with_translation(PLAIN, "de", "Von Hand.")
+    sets.save(workspace, "people", (NURSE, typed))
+    with pytest.raises(ConflictError, match="has another text in German"):
+        rewriting.accept(workspace, "people", code, "people")
+    assert sets.load(workspace, "people") == (NURSE, typed)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "says"),
+    [
+        ("p.csv", "code,text,text_de\na,,Nur dies.\n", "no text that it translates"),
+        ("p.csv", "code,language,text,text_en\na,en,One.,Two.\n", "is no translation"),
+        ("p.csv", "code,text,text_de,text_DE\na,One.,Eins.,Zwei.\n", "two texts in 'de'"),
+        ("p.jsonl", '{"text": "A.", "translations": {"xx": "B."}}\n', "'xx' is not the code"),
+        (
+            "p.jsonl",
+            '{"messages": [{"role": "user", "content": "Hi"}], "translations": {"de": "B."}}\n',
+            "a conversation has no translations",
+        ),
+    ],
+)
+def test_translations_that_cannot_be_used_are_refused_with_their_line(name, data, says):
+    with pytest.raises(FileError, match=says):
+        read_contexts(name, data.encode())
+
+
+def test_personas_that_differ_in_a_translation_alone_are_two():
+    twin = replace(NURSE, code="m", translations=(("de", "Sie sind Krankenschwester."),))
+    assert read_contexts("p.csv", contexts_csv((NURSE, twin))) == (NURSE, twin)
+
+
+def test_a_set_in_one_language_takes_the_translations_to_it():
+    (german,) = filter_by_language((NURSE, PLAIN), "German")
+    assert german == Context("n", "Sie sind Krankenpfleger.", language="de")
+    assert filter_by_language((NURSE, PLAIN), "en") == (NURSE, PLAIN)
+
+
+def test_a_design_file_with_names_of_languages_is_read_in_codes():
+    body = {"code": "a", "text": "A.", "translations": [["German", "B."]]}
+    (context,) = CONTEXTS.validate_python([body], strict=False)
+    assert context.translations == (("de", "B."),)
+    body["translations"] = [["German", "B."], ["de", "C."]]
+    with pytest.raises(ValueError, match="two texts in 'de'"):
+        CONTEXTS.validate_python([body], strict=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from core.domain.results import AnalysisResult, Column, ResultTable
@@ -37,15 +39,36 @@ RESULT = AnalysisResult(
 )
 
 
+def levels(**mark):
+    behind = marks.levels_of_mark(RESULT, mark)
+    return behind.levels, behind.is_whole
+
+
 def test_a_group_an_item_and_a_level_by_itself_are_known_by_the_names_of_the_tables():
-    levels = marks.levels_of_mark(RESULT, {"group": "a · de", "item": "q1"})
-    assert levels == {"respondent": "a", "language": "de", "item": "q1"}
-    assert marks.levels_of_mark(RESULT, {"group": "all", "item": "b · en"}) == {
-        "respondent": "b",
-        "language": "en",
-    }
-    assert marks.levels_of_mark(RESULT, {"group": "de"}) == {"language": "de"}
-    assert marks.levels_of_mark(RESULT, {"group": "all", "item": "alpha", "n": 3}) == {}
+    both = {"respondent": "a", "language": "de"}
+    assert levels(group="a · de", item="q1") == ({**both, "item": "q1"}, True)
+    assert levels(group="all", item="b · en") == ({"respondent": "b", "language": "en"}, True)
+    assert levels(group="de") == ({"language": "de"}, True)
+    # what the mark stands for is more than its group
+    assert levels(group="a · de", item="alpha") == (both, False)
+    assert levels(group="all", item="alpha") == ({}, False)
+
+
+def test_a_group_of_what_no_filter_names_has_no_replies_of_its_own():
+    """Its item alone would lead to the replies of all groups."""
+    assert levels(group="a · personas", item="q1") == ({}, False)
+    (table,) = RESULT.tables
+    frame = table.frame.copy()
+    frame.insert(0, "context_set", ["personas", "none", "none"])
+    columns = (Column("context_set", "Set", role="group"), *table.columns)
+    by_set = replace(RESULT, tables=(ResultTable("items", "Items", frame, columns),))
+    assert marks.levels_of_mark(by_set, {"group": "personas · a · en", "item": "q1"}).levels == {}
+    several = (Column("study", "Study", role="group"), *table.columns)
+    frame = table.frame.copy()
+    frame.insert(0, "study", ["one", "two", "two"])
+    by_study = replace(RESULT, tables=(ResultTable("items", "Items", frame, several),))
+    found = marks.levels_of_mark(by_study, {"group": "two · a · de", "item": "q1"})
+    assert found.levels == {"study": "two", "respondent": "a", "language": "de", "item": "q1"}
 
 
 def test_the_mark_that_explains_itself_can_be_picked_and_a_line_cannot():
