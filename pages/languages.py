@@ -15,7 +15,7 @@ from core.domain.study import FACTORS
 from core.domain.tables import text
 from core.errors import NotEnoughData
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, fits
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import analysis_page, results, widgets
@@ -62,6 +62,13 @@ _OF_SCORES = (
 def _of_scores(study: StudyRecord, request: AnalysisRequest, _result: AnalysisResult) -> None:
     """What analyses say whose rows are persons and not items."""
     if request.options["compare"] != "language":
+        has = fits.what_a_study_has(widgets.workspace(), study.code)
+        if not has["languages"] and len(request.studies) == 1:
+            analysis = analyses.by_name("cross_language")
+            why = fits.what_is_lacking(widgets.workspace(), study.code, analysis, has)
+            analysis_page.does_not_fit(
+                study, analysis, f"{why} So this compares something else, as said above."
+            )
         return
     for further in _OF_SCORES:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

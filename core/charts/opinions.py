@@ -52,15 +52,17 @@ def opinion_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         return ()
     rows = chart_rows(questions, ("item", "b", "w"), "item")
     charts = []
-    for name, value, ends, lines in (
-        ("b", "Bias b", (-1.0, 1.0), "−1: always no; 0: neither; 1: always yes."),
-        ("w", "Willingness w", (0.0, 1.0), "1: always the same answer."),
+    for name, mean, value, ends, lines in (
+        ("b", "b", "Bias b", (-1.0, 1.0), "−1: always no; 0: neither; 1: always yes."),
+        # the interval is of the corrected mean, which may lie beside the bars
+        ("w", "w_corrected", "Willingness w", (0.0, 1.0), "1: always the same answer."),
     ):
         means = chart_rows(
-            groups, {name: "mean", f"{name}_low": "ci_low", f"{name}_high": "ci_high"}, "questions"
+            groups, {mean: "mean", f"{name}_low": "ci_low", f"{name}_high": "ci_high"}, "questions"
         )
         values = rows.rename(columns={name: "value"})[["group", "item", "value"]]
-        charts.append(histogram_rows(values, means, value, ends, lines, theme))
+        words = "mean" if mean == name else "mean corrected for few answers"
+        charts.append(histogram_rows(values, means, value, ends, lines, theme, mean=words))
     first, willingness = charts
     in_tabs = [replace(willingness, tab="Groups")]
     genres, types = (table_with_rows(result, name) for name in ("genres", "pair_types"))
@@ -106,7 +108,14 @@ def shift_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
 
 
 def histogram_rows(
-    values: pd.DataFrame, means: pd.DataFrame, value: str, ends: Ends, lines: str, theme: Theme
+    values: pd.DataFrame,
+    means: pd.DataFrame,
+    value: str,
+    ends: Ends,
+    lines: str,
+    theme: Theme,
+    *,
+    mean: str = "mean",
 ) -> Chart:
     """How many questions have which value, a row for each group, under one axis.
 
@@ -122,6 +131,8 @@ def histogram_rows(
         Of the axis, which all groups share.
     theme : "light" or "dark"
         What the chart stands on.
+    mean : str
+        What the diamond is.
     """
     names, left_out = first_of(list(dict.fromkeys(means["group"])), _MOST_GROUPS)
     table = _binned(values[values["group"].isin(names)], names, ends, theme)
@@ -130,7 +141,7 @@ def histogram_rows(
     layers = _histogram_layers(table, rows, names, ends, value, theme)
     title = f"{value} of the questions"
     interval = " with its interval" if rows["ci_low"].notna().any() else ""
-    reading = f"{lines} Bars: number of questions; diamond: mean{interval}."
+    reading = f"{lines} Bars: number of questions; diamond: {mean}{interval}."
     spec = layers.properties(
         height=row_height(names, _ROW) * len(names),
         width="container",
@@ -192,6 +203,8 @@ def _histogram_layers(
 ) -> Any:
     """Bars on the line of each group, and the mean with its interval on it."""
     low, high = ends
+    drawn = means[["mean", "ci_low", "ci_high"]].to_numpy(dtype=float)
+    low, high = float(np.nanmin(drawn, initial=low)), float(np.nanmax(drawn, initial=high))
     margin = (high - low) / 20
     across = alt.Scale(domain=[low - margin, high + margin], nice=False)
     down = alt.Scale(domain=[0, len(names)], reverse=True, nice=False)

@@ -332,8 +332,8 @@ class Context:
     """The text before the item: a persona (one line of text) or a conversation (messages).
 
     A context with neither is empty. `language` is that of `text`; `translations` are pairs of
-    another language and the text of the persona in it. `variant_of` is the code of the context that
-    was rewritten.
+    another language and the text of the persona in it; `outdated` are those languages whose text
+    was made before `text` changed. `variant_of` is the code of the context that was rewritten.
     `facts` are what is known of a persona, by name, such as its gender; a study keeps them as facts
     about people, and no prompt holds them.
     """
@@ -345,6 +345,7 @@ class Context:
     variant_of: str = ""
     facts: tuple[tuple[str, str], ...] = ()
     translations: Annotated[tuple[tuple[str, str], ...], AfterValidator(texts_by_language)] = ()
+    outdated: tuple[str, ...] = ()
 
     def text_in(self, language: str) -> str:
         """The persona in a language, or in another region's, or else as it was written first."""
@@ -521,6 +522,7 @@ _DEFAULTS: Mapping[str, object] = {
     "variant_of": "",
     "facts": (),
     "translations": (),
+    "outdated": (),
     "items": (),
     "top_p": (),
     "max_tokens": (),

@@ -103,6 +103,7 @@ _SHARED = {"prompt": "messages", "respondent": "body"}
 """Tables whose rows several studies share, with the column that an equal key stands for."""
 _REFERENCES = (
     ("study", "instrument_id", "instrument", "instrument_id"),
+    ("context_text", "code", "study_context", "code"),
     ("administration", "respondent_id", "respondent", "respondent_id"),
     ("trial", "administration_id", "administration", "administration_id"),
     ("call_shown", "call_id", "trial", "call_id"),

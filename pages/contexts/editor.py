@@ -160,6 +160,7 @@ def editor_section(name: str) -> None:
         _personas(name, context_set)
 
 
+_MOST_CODES = 10  # named one by one
 _ADDED_LANGUAGES = "contexts_languages:"  # + set: columns that nobody has typed into yet
 
 
@@ -187,6 +188,31 @@ def _add_language(name: str) -> None:
         help="A column for the personas in that language. A study that asks items in it takes the "
         "text of that column. A model can propose the texts under Rewrite with a model.",
     )
+
+
+def _outdated(name: str, context_set: tuple[Context, ...]) -> None:
+    """The personas whose translations were made from an earlier text, until somebody confirms."""
+    codes = [persona.code for persona in context_set if persona.outdated]
+    if not codes:
+        return
+    some = ", ".join(codes[:_MOST_CODES]) + (" ..." if len(codes) > _MOST_CODES else "")
+    st.warning(
+        widgets.plain(
+            f"The text of {some} changed after it was translated. Change its translations, or say "
+            "that they are still right."
+        )
+    )
+    st.button(
+        "The translations are still right",
+        key=f"contexts_confirm:{name}",
+        icon=":material/check:",
+        on_click=_confirm,
+        args=(name,),
+    )
+
+
+def _confirm(name: str) -> None:
+    _save_now(name, sets.confirm_translations)
 
 
 def _personas(name: str, context_set: tuple[Context, ...]) -> None:
@@ -223,6 +249,7 @@ def _personas(name: str, context_set: tuple[Context, ...]) -> None:
         what="persona",
         single=TEXT,
     )
+    _outdated(name, context_set)
     _add_language(name)
 
 
@@ -314,7 +341,8 @@ def _set_field(name: str, code: str, field: str, typed: str) -> None:
     def change(context_set: tuple[Context, ...]) -> tuple[Context, ...]:
         before = next(context for context in context_set if context.code == code)
         changes: dict[str, Any] = {field: value}
-        return sets.replace_context(context_set, code, replace(before, **changes))
+        changed = sets.with_outdated(before, replace(before, **changes))
+        return sets.replace_context(context_set, code, changed)
 
     _save_now(name, change)
 

@@ -783,9 +783,9 @@ BY_HAND = {
             ),
             table(
                 "groups",
-                ("respondent", "scale", "group", "mean"),
-                [("m", scale, name, 9.0) for scale in ("A", "B", "") for name in "xy"]
-                + [("m", "B", "z", 8.0)],
+                ("respondent", "scale", "group", "mean", "n"),
+                [("m", scale, name, 9.0, 30) for scale in ("A", "B", "") for name in "xy"]
+                + [("m", "B", "z", 8.0, 5)],
             ),
             table(
                 "pairs",
@@ -798,7 +798,7 @@ BY_HAND = {
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
         "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, ε² = .03 "
-        "(uncorrected: η² = .09, where chance alone gives .06); "
+        "(uncorrected: η² = .09, where chance alone gives .06) (few: n of z 5); "
         "(no subscale): undefined (too few scores in a group, or no variance). "
         "Each score is of one context: the mean over repetitions.",
     ),

@@ -451,3 +451,13 @@ def test_a_model_translates_personas_and_a_person_accepts_one(workspace):
     assert frame["text_de"].tolist() == ["Sie sind Pflegerin.", ""]
     fine(at.selectbox(key="contexts_add_language:People").set_value("fr").run())
     assert "text_fr" in at.session_state["contexts_desk"].frame
+
+
+def test_translations_of_a_changed_text_are_told_and_confirmed_by_a_click(workspace):
+    pilot = Context("a", "You fly.", language="en", translations=(("de", "Sie pflegen."),))
+    sets.save(workspace, "People", (replace(pilot, outdated=("de",)),))
+    at = opened("Read and edit", set="People")
+    assert "The text of a changed after it was translated" in said(at.warning)
+    fine(at.button(key="contexts_confirm:People").click().run())
+    assert sets.load(workspace, "People") == (pilot,)
+    assert "changed after it was translated" not in said(at.warning)

@@ -175,6 +175,19 @@ def with_translation(persona: Context, language: str, text: str) -> Context:
     return replace(persona, translations=texts_by_language(texts.items()))
 
 
+def confirm_translations(contexts: Iterable[Context]) -> tuple[Context, ...]:
+    """The contexts with all translations as right as they were made from the text of today."""
+    return tuple(replace(context, outdated=()) for context in contexts)
+
+
+def with_outdated(before: Context, after: Context) -> Context:
+    """A persona after an edit, which leaves translations outdated whose text it changes."""
+    texts = dict(before.translations)
+    kept = {language for language, text in after.translations if texts.get(language) == text}
+    changed = before.text.split() != after.text.split()
+    return replace(after, outdated=tuple(sorted(kept if changed else kept & {*before.outdated})))
+
+
 def remove_context(contexts: Iterable[Context], code: str) -> tuple[Context, ...]:
     """The contexts but for the one of that code."""
     return tuple(context for context in contexts if context.code != code)
@@ -182,7 +195,7 @@ def remove_context(contexts: Iterable[Context], code: str) -> tuple[Context, ...
 
 def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
     texts = {name: _cell_text(value).strip() for name, value in cells.items()}
-    return replace(
+    edited = replace(
         persona,
         code=texts.get(CODE, persona.code),
         text=texts.get(TEXT, persona.text),
@@ -198,6 +211,7 @@ def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
             }.items()
         ),
     )
+    return with_outdated(persona, edited)
 
 
 def _edited_message(base: Context, row: int, message: Message, cells: Mapping[str, Any]) -> Message:

@@ -271,6 +271,12 @@ def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
             "the items, or plan a study for each language."
         )
     asked = {base_language(language) for language in planned.plan.levels["language"]}
+    outdated = sum(not asked.isdisjoint(map(base_language, c.outdated)) for c in design.contexts)
+    if outdated:
+        yield (
+            f"The text of {count_text(outdated, 'persona')} changed after it was translated. Look "
+            "at the translations on the page Contexts."
+        )
     unstated = sum(
         not c.language and not asked <= set(map(base_language, c.languages()))
         for c in design.contexts

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.oneway import anova_oneway
 
+from core.analysis.groups.group_comparison import analysis as module
 from core.analysis.groups.group_comparison.analysis import group_comparison
 from core.errors import NotEnoughData
 from core.stats.groups import (
@@ -630,3 +631,14 @@ def test_contexts_that_one_group_alone_was_asked_under_are_not_paired():
     apart = frames(group_comparison(frame, factor="language", by=()))
     assert apart["tests"]["test"].item() == "Welch's t"
     assert sorted(apart["groups"]["mean"].tolist()) == pytest.approx([2.75, 10 / 3])
+
+
+def test_of_three_groups_the_sentence_names_the_pairs_that_differ_and_those_of_few():
+    row = {"first": "a", "second": "b", "p_adjusted": 0.9}
+    pairs = [row, {**row, "second": "c", "p_adjusted": 0.01}, {**row, "first": "b", "second": "c"}]
+    assert module._pairs_text(pairs) == "; pairs that differ: a and c"
+    assert module._pairs_text([row, row]) == "; pairs that differ: none by itself"
+    assert module._pairs_text([pairs[1]]) == "; every pair differs"
+    groups = [{"group": "a", "n": 30}, {"group": "b", "n": 4}, {"group": "c", "n": 0}]
+    assert module._few_text(groups) == " (few: n of b 4)"
+    assert module._few_text(groups[:1]) == ""

@@ -398,3 +398,14 @@ def test_groups_are_compared_over_the_contexts_that_both_have():
     options = {"by": ("respondent",), "resample": "context"}
     row = tables(pd.concat(frames), **options)["comparisons"].iloc[0]
     assert row[["first_mean", "second_mean", "difference", "n"]].tolist() == [0.5, -0.5, -1, 2]
+
+
+def test_the_mean_of_a_chart_lies_within_the_interval_that_is_drawn_around_it():
+    """The mean as published beside the interval of the corrected one lay outside of it."""
+    result = analysis(two_models(), resamples=200)
+    for chart in analyses.by_name("opinions").charts(result, "light"):
+        if chart.title.endswith("of the questions"):
+            drawn = chart.data[["ci_low", "mean", "ci_high"]].dropna().to_numpy()
+            assert len(drawn)
+            assert (drawn[:, 0] <= drawn[:, 1]).all()
+            assert (drawn[:, 1] <= drawn[:, 2]).all()

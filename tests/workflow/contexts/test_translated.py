@@ -183,3 +183,26 @@ def test_a_design_file_with_names_of_languages_is_read_in_codes():
     body["translations"] = [["German", "B."], ["de", "C."]]
     with pytest.raises(ValueError, match="two texts in 'de'"):
         CONTEXTS.validate_python([body], strict=False)
+
+
+def edited(persona, **cells):
+    (changed,) = sets.edit_personas((persona,), GridEdits.of({"edited_rows": {"0": cells}}, 1))
+    return changed
+
+
+def test_a_changed_text_leaves_its_translations_outdated_until_they_change_or_are_confirmed(
+    workspace,
+):
+    pilot = edited(NURSE, text="You are a pilot.")
+    assert pilot.outdated == ("de", "pt-BR")
+    assert edited(NURSE, text="You  are a nurse.").outdated == ()
+    assert edited(NURSE, text="You are a pilot.", text_de="Sie sind Pilot.").outdated == ("pt-BR",)
+    assert edited(pilot, text_de="Sie sind Pilot.").outdated == ("pt-BR",)
+    assert edited(pilot, code="z").outdated == ("de", "pt-BR")
+    assert edited(pilot, text_de="").outdated == ("pt-BR",)
+    assert sets.confirm_translations((pilot,)) == (replace(pilot, outdated=()),)
+    catalog.save(workspace, simulated())
+    design = Design("s", "attitudes_20", ("Simulated",), languages=("en", "de"), contexts=(pilot,))
+    (said,) = studies.cautions(workspace, design)
+    assert said.startswith("The text of 1 persona changed after it was translated.")
+    assert studies.cautions(workspace, replace(design, languages=("en",))) == ()

@@ -444,16 +444,16 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         if not math.isfinite(row["p_adjusted"]):
             why = "too few scores in a group, or no variance"
             return f"{scale}: undefined ({why}){gaps}{basis}"
-        of_scale = (
+        of_scale = [
             [one for one in rows[group] if one["scale"] == row["scale"]] for rows in (means, pairs)
-        )
+        ]
         differ = _difference_text(row["p_adjusted"] < 0.05, *of_scale)
         degrees = (row["df1"], row["df2"])
         adjusted = "adjusted " if len(scales) > 1 else ""
         test = sentences.statistic_text(row["test"], degrees, row["statistic"])
         return (
             f"{scale}: {differ}, {test}, {adjusted}{sentences.p_text(row['p_adjusted'])}, "
-            f"{_effect_text(row, form)}{gaps}{basis}"
+            f"{_effect_text(row, form)}{_few_text(of_scale[0])}{gaps}{basis}"
         )
 
     def sentence(group: str, rows: Sequence[sentences.TableRow]) -> str:
@@ -513,6 +513,16 @@ def _pairs_text(pairs: Sequence[sentences.TableRow]) -> str:
     if len(apart) == len(pairs):
         return "; every pair differs"
     return f"; pairs that differ: {', '.join(apart) or 'none by itself'}"
+
+
+_FEW = 10
+"""Units of a group below which one of them can make a difference by itself."""
+
+
+def _few_text(groups: Sequence[sentences.TableRow]) -> str:
+    """The groups of few units, as a sentence within a sentence."""
+    small = [f"{row['group']} {int(row['n'])}" for row in groups if 0 < row["n"] < _FEW]
+    return f" (few: n of {', '.join(small)})" if small else ""
 
 
 def _design_words(row: sentences.TableRow) -> str:
