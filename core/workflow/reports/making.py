@@ -58,11 +58,11 @@ FILES: Mapping[str, str] = {
 }
 """What users call the files of a report, by their ending."""
 
-WIDE_TABLES = "Wide tables, at the end:"
+FURTHER_TABLES = "In the appendix:"
 """The label before the titles of tables that print has at its end."""
 ON_FIRST_PAGE = "On the first page:"
 """The label before the number of a figure that print has on its first page."""
-LAST_HEADING = "Wide tables"
+LAST_HEADING = "Appendix: further tables"
 """Over these tables, where there are any."""
 _WAIT_S = 0.1
 _MOST_SENTENCES = 12
@@ -94,12 +94,12 @@ class Report:
 
 @dataclass
 class _Numbers:
-    """The numbers of tables and figures, what is left out, and wide tables, as they come up."""
+    """The numbers of tables and figures, what is left out, further tables, as they come up."""
 
     tables: Iterator[int] = field(default_factory=lambda: count(1))
     figures: Iterator[int] = field(default_factory=lambda: count(1))
     left_out: list[str] = field(default_factory=list)
-    wide: list[tuple[str, PaperTable]] = field(default_factory=list)  # with titles of analyses
+    further: list[tuple[str, PaperTable]] = field(default_factory=list)  # with titles of analyses
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def make(workspace: Workspace, request: ReportRequest, *, with_figures: bool = T
     ]
     left_out = _left_out(facts, outcomes, numbers, request)
     blocks += [Heading("What was left out", folds=True), Bullets(left_out)]
-    blocks += [*_end(facts, outcomes), *_wide_tables(numbers)]
+    blocks += [*_end(facts, outcomes), *_appendix(numbers)]
     document = Document(
         printable(request.title),
         request.authors,
@@ -409,12 +409,13 @@ def _results(
         printed.append(papers.paper_table(result, table, brief=True))
         shown.append(table)
     turned = [_turned(table) for table in printed]
-    blocks += [replace(t, number=next(numbers.tables)) for t in turned if not is_wide(t)]
-    wide = [(analysis.title, table) for table in turned if is_wide(table)]
-    numbers.wide += wide
-    if wide:
-        titles = "; ".join(table.title for _, table in wide)
-        blocks.append(Paragraph(f"{titles}.", WIDE_TABLES))
+    first = next((table for table in turned if not is_wide(table)), None)
+    blocks += [replace(first, number=next(numbers.tables))] if first else []
+    further = [(analysis.title, table) for table in turned if table is not first]
+    numbers.further += further
+    if further:
+        titles = "; ".join(table.title for _, table in further)
+        blocks.append(Paragraph(f"{titles}.", FURTHER_TABLES))
     with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
         charts, without = papers.drawn_charts(analysis, result)
         blocks += [draw(analysis, chart) for chart in charts] if draw is not None else []
@@ -642,12 +643,12 @@ def _published(citation: str) -> tuple[str, ...]:
     return (citation,) if re.search(r"\b(1[89]|20)\d\d\b", citation) else ()
 
 
-def _wide_tables(numbers: _Numbers) -> Iterator[Block]:
-    """The tables that need a page on its side, under the titles of their analyses."""
-    if numbers.wide:
+def _appendix(numbers: _Numbers) -> Iterator[Block]:
+    """The tables after the first of each analysis, and wide ones, under the titles of these."""
+    if numbers.further:
         yield Heading(LAST_HEADING, folds=True)
     before = ""
-    for title, table in numbers.wide:
+    for title, table in numbers.further:
         if title != before:
             yield Heading(title, 2)
         before = title

@@ -132,7 +132,7 @@ def _results(report: Report, blocks: tuple[Block, ...]) -> Iterator[ViewResult]:
 def _is_of_print(block: Block) -> bool:
     """Whether a block says where the report has its wide tables, or a figure of its first page."""
     return isinstance(block, Paragraph) and block.label in (
-        making.WIDE_TABLES,
+        making.FURTHER_TABLES,
         making.ON_FIRST_PAGE,
     )
 
