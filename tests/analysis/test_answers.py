@@ -145,6 +145,7 @@ BY_HAND = {
             ),
             table("equivalence", ("respondent", "first", "second", "difference", "verdict"), []),
         ),
+        "Items keep their order in 1 of 2 pairs: "
         "r from −.10 [−.30, .20] (de with fr) to .52 [.29, .70] (en with de), median .21 (1 pair "
         "undefined), over 60 items; the means of items have a "
         "reliability of .60 to .80 (repetitions), and without their errors r is −.15 [−.46, .31] "

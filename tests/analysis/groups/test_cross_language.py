@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
 
+from core.analysis.groups.cross_language import analysis as module
 from core.analysis.groups.cross_language.analysis import cross_language
 from core.analysis.kit import item_errors as kit_errors
 from core.errors import NotEnoughData
@@ -383,7 +384,7 @@ def test_the_answer_names_the_range_and_the_equivalent_pairs():
     from core.analysis.groups.cross_language.analysis import _answer
 
     sentence = _answer(compare(three_languages(), bound=1.0)["result"])[0].sentence
-    assert sentence.startswith("r from −")
+    assert sentence.startswith("Items keep their order in 1 of 3 pairs: r from −")
     assert "to .9" in sentence
     assert "over 5 items" in sentence
     assert "in 1 of 3 pairs" in sentence
@@ -735,3 +736,15 @@ def test_the_margin_of_equivalence_has_a_reason_or_a_caution():
     assert f"± 0.1 ({reason})" in asked.method
     alone = compare(opinions(EN, language="en"))["result"]
     assert not any("without a reason" in text for text in alone.cautions)
+
+
+def test_the_answer_says_whether_items_keep_their_order_by_the_intervals():
+    ends = {1: (0.2, 0.9), 0: (-0.3, 0.6), -1: (-0.9, -0.2)}
+    for sides, words in (
+        ((1, 1), "Items keep their order"),
+        ((1, 0), "Items keep their order in 1 of 2 pairs"),
+        ((0, 0), "Whether items keep their order cannot be told"),
+        ((0, -1), "Items do not keep their order"),
+    ):
+        rows = [dict(zip(("ci_low", "ci_high"), ends[side], strict=True)) for side in sides]
+        assert module._order_text(rows) == words
