@@ -249,7 +249,7 @@ def test_both_files_are_offered_and_a_mixed_set_says_why_csv_is_not(workspace):
 def test_simulated_respondents_are_not_asked_to_rewrite_and_it_says_why(workspace):
     at = opened("Rewrite with a model", set="Starter personas")
     assert at.selectbox(key="contexts:rewrite:Starter personas:respondent").options == [
-        "SmolLM2 135M (comes along)"
+        "SmolLM2 135M (included)"
     ]
     assert "Simulated respondents cannot rewrite" in said(at.caption)
     for person in catalog.list_respondents(workspace):

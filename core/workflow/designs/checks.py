@@ -236,7 +236,7 @@ def _crossing_cautions(
     local = list(dict.fromkeys(p.label for p in people if p.kind == "local" and not p.base_url))
     if local and others:
         sentences.append(
-            f"The model that came along understands English only; you ask {_join(local)} "
+            f"The included model understands English only; you ask {_join(local)} "
             f"in {_join(others)} as well."
         )
     named = {

@@ -119,7 +119,7 @@ SIMULATED = Respondent(
     ),
 )
 LOCAL = Respondent(
-    label="SmolLM2 135M (comes along)",
+    label="SmolLM2 135M (included)",
     kind="local",
     model="SmolLM2-135M-Instruct",
     sampling=SamplingSettings(
