@@ -1,13 +1,14 @@
 """Home: the purpose of Inkblot, every study with its next step, and the steps of a study."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache, partial
 
 import streamlit as st
 
 from core.domain.factors import fact_name
 from core.domain.numbers import count_text
 from core.errors import UserError
-from core.workflow import next_steps, opening, people, sample, shelf
+from core.workflow import next_steps, opening, people, preloading, sample, shelf
 from core.workflow.answers import bank_attachment
 from core.workflow.background import Computation
 from core.workflow.banks import editing
@@ -54,6 +55,7 @@ _MOVED: Mapping[str, shelf.Place] = {_ARCHIVE: "archived", _DELETE: "deleted"}
 _RENAMING, _PUT_AWAY, _REFUSED = "home_renaming", "home_put_away", "home_refused"
 _TOUR, _TOUR_SHOWN = "tour", "tour_shown"
 _LISTED = 6
+_MOST_ASKED = 12  # studies in which a question looks for what it needs
 _LISTED_FACTS = 5
 
 
@@ -312,19 +314,43 @@ def undo_of_last() -> None:
 
 def questions() -> None:
     """What one may want to know, each with the way to the analysis that answers it."""
-    if not any(study.n_usable for study in studies.list_studies(widgets.workspace())):
+    answered = [s.code for s in studies.list_studies(widgets.workspace())[::-1] if s.n_usable]
+    if not answered:
         return
     st.header("What would you like to know?")
-    st.caption("The answer is about the study that you looked at last; you can choose another.")
+    st.caption(
+        "The answer is about the study that you looked at last, or else the newest that has what "
+        "the question needs; you can choose another."
+    )
     pages = {page.name: page for page in navigation.all_pages()}
+    asked_of = _studies_of_questions(answered)
     with st.container(gap="xxsmall"):
         for question in next_steps.QUESTIONS:
             page = pages[question.page]
+            study = asked_of.get(question, "")
             st.page_link(
                 page.script,
                 label=question.words,
-                query_params=navigation.analysis_parameters(question.analysis),
+                query_params=navigation.analysis_parameters(question.analysis, study),
             )
+
+
+def _studies_of_questions(answered: Sequence[str]) -> Mapping[next_steps.Question, str]:
+    """The study that each question is answered of, where it is not the one looked at last.
+
+    None while the packages load that know what studies have, which Home does not wait for.
+    """
+    if not preloading.done():
+        return {}
+    from core.workflow.statistics import analyses, fits
+
+    last = navigation.chosen_study()
+    order = [*([last] if last in answered else []), *answered[:_MOST_ASKED]]
+    has = cache(partial(fits.what_a_study_has, widgets.workspace()))  # once for all questions
+    return {
+        question: fits.study_for(analyses.by_name(question.analysis), order, has)
+        for question in next_steps.QUESTIONS
+    }
 
 
 def studies_put_away() -> None:

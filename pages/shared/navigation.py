@@ -136,16 +136,16 @@ def show(pages: Sequence[PageEntry]) -> None:
             _member(member)
         _search(pages)
         links = st.empty()
-        study = _study()
+        study = chosen_study()
         with links.container(gap="xxsmall"):
             _links(pages, study, chosen.url_path)
     guide.show(chosen.url_path or pages[0].name, {page.name: page.script for page in pages})
     try:
         chosen.run()
     finally:
-        if _study() != study:  # another one was chosen on the page
+        if chosen_study() != study:  # another one was chosen on the page
             with links.container(gap="xxsmall"):
-                _links(pages, _study(), chosen.url_path)
+                _links(pages, chosen_study(), chosen.url_path)
         st.session_state[_LAST_PLACE] = _place(chosen.url_path)
         preloading.first_page_is_drawn()
 
@@ -175,7 +175,7 @@ def _follow_the_address(page: str) -> None:
         widgets.switch_study(study)
 
 
-def _study() -> str:
+def chosen_study() -> str:
     """The study of the page, or the one last chosen."""
     chosen = st.query_params.get(widgets.STUDY_PARAMETER) or st.session_state.get("chosen_study")
     return str(chosen or "")
@@ -286,7 +286,7 @@ def analysis_parameters(analysis: str, study: str = "") -> Mapping[str, str]:
 
     Without them, the chosen study, and the analysis that its page opens with.
     """
-    named = {widgets.STUDY_PARAMETER: study or _study(), ANALYSIS_PARAMETER: analysis}
+    named = {widgets.STUDY_PARAMETER: study or chosen_study(), ANALYSIS_PARAMETER: analysis}
     return {name: value for name, value in named.items() if value}
 
 

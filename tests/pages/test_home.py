@@ -11,13 +11,13 @@ from streamlit.testing.v1 import AppTest
 from core import progress
 from core.errors import DesignError, UserError
 from core.files import parts
-from core.workflow import next_steps, shelf, tour
+from core.workflow import next_steps, preloading, shelf, tour
 from core.workflow.answers import imports
 from core.workflow.runs import collector, control
 from core.workflow.statistics import analyses
 from tests.pages import apps
 from tests.pages.apps import fine
-from tests.workflow.studies import freeze, service, simulated
+from tests.workflow.studies import finished, freeze, service, simulated
 
 
 def open_page():
@@ -364,3 +364,18 @@ def test_the_guide_waits_until_the_sample_studies_are_there(workspace, monkeypat
     assert "guide" not in at.query_params
     assert "Tour, step" not in texts(fine(apps.open_page("", guide="11")))
     assert "Tour, step" not in texts(fine(apps.open_page("", guide="2")))  # of another page
+
+
+def test_a_question_leads_to_a_study_that_has_what_it_needs(workspace, monkeypatch):
+    monkeypatch.setattr(preloading, "done", lambda: True)
+    for name, languages in (("both", ("en", "de")), ("one", ("en",))):
+        freeze(workspace, simulated(), study=name, n_personas=3, languages=languages)
+        control.start(workspace, name)
+        finished(workspace, name)
+    at = fine(apps.open_page("", study="one"))
+    found = links(at)
+    by_language = "Do the answers depend on the language?"
+    assert "study=both" in found[by_language].query_string
+    assert "study=one" in found["Which items are weak?"].query_string
+    # no study has it: the one looked at last, whose page says what is lacking
+    assert "study=one" in found["Does it prefer one brand or party?"].query_string

@@ -411,10 +411,10 @@ def _results(
     turned = [_turned(table) for table in printed]
     first = next((table for table in turned if not is_wide(table)), None)
     blocks += [replace(first, number=next(numbers.tables))] if first else []
-    further = [(analysis.title, table) for table in turned if table is not first]
-    numbers.further += further
-    if further:
-        titles = "; ".join(table.title for _, table in further)
+    appended = [(analysis.title, table) for table in turned if table is not first]
+    numbers.further += appended
+    if appended:
+        titles = "; ".join(table.title for _, table in appended)
         blocks.append(Paragraph(f"{titles}.", FURTHER_TABLES))
     with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
         charts, without = papers.drawn_charts(analysis, result)

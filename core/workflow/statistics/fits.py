@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from core.analysis.kit.registry import Analysis, Requirement
@@ -31,8 +31,9 @@ _REFUSES_NOTHING: frozenset[Requirement] = frozenset({"words", "domains", "forms
 "words" are positive, or a worldview, and neither means anything."""
 
 
+Has = Mapping[Requirement, bool]
 _MOST_KNOWN = 1000
-_known: dict[tuple[object, ...], Mapping[Requirement, bool]] = {}
+_known: dict[tuple[object, ...], Has] = {}
 """What studies have, by the state of their answers: every page of a study asks for it."""
 
 
@@ -50,6 +51,16 @@ def fits_page(topic: str, has: Mapping[Requirement, bool]) -> bool:
     """Whether a page has an analysis that says something of a study; one without any has all."""
     required = [one.requires for one in analyses.all_analyses() if one.topic == topic]
     return not required or any(one is None or has.get(one, False) for one in required)
+
+
+def study_for(
+    analysis: Analysis, studies_in_order: Iterable[str], has: Callable[[str], Has]
+) -> str:
+    """The first study that has what an analysis requires; empty where none has it."""
+    for study in studies_in_order:
+        if analysis.requires is None or has(study).get(analysis.requires, False):
+            return study
+    return ""
 
 
 def _found_in(workspace: Workspace, study: str) -> dict[Requirement, bool]:
