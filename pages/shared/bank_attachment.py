@@ -23,7 +23,7 @@ def attach_section() -> None:
         return
     st.header("Attach a bank")
     st.write(
-        "The answers of these studies were imported without a bank. Inkblot does not know which "
+        "The items of these studies were taken from files with answers. Nobody has said which "
         "items are reverse-keyed or which subscale they belong to. Attaching a bank leaves the "
         "answers unchanged and computes their scores by the bank."
     )

@@ -283,7 +283,7 @@ def test_an_imported_study_is_analysed_too(workspace):
     at = open_page(study="old")
     assert first_table(at)["Item"].tolist() == ["q1", "q2", "q3"]
     assert "Scores used **36**" in texts(at)
-    assert "does not know which items are reverse-keyed" in texts(at).replace("\\", "")
+    assert "Nobody has said which of them are reverse-keyed" in texts(at).replace("\\", "")
     assert "after reverse-keying" not in texts(at)
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
     assert links["Attach a bank"] == "study=old"
