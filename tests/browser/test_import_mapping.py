@@ -34,7 +34,7 @@ def tick(page, nth_row, share):
 
 def bring_in(page):
     page.get_by_role("button", name="Import these answers").click()
-    expect(page.get_by_text("imported answers (bank")).to_be_visible()
+    expect(page.get_by_text("imported answers (")).to_be_visible()
     sent(page)
 
 
