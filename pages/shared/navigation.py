@@ -186,7 +186,7 @@ def _links(pages: Sequence[PageEntry], study: str, shown: str) -> None:
     unfit = [page for page in _unfit(pages, study) if page.name != shown]
     for group, members in groupby(pages, key=lambda page: page.group):
         if group == pages[-1].group and unfit:
-            with st.expander(f"Not for this study: {len(unfit)}", key="unfit_pages"):
+            with st.expander(f"Not for this study: {len(unfit)}"):  # without a key: drawn twice
                 _group(unfit, study)
         with st.container(gap=None):
             if group:

@@ -6,6 +6,7 @@ import pytest
 
 import app
 from core.workflow import preloading, sample
+from core.workflow.answers import imports
 from core.workflow.runs import control
 from core.workflow.statistics import fits
 from tests.pages.apps import fine, open_page
@@ -57,6 +58,20 @@ def test_pages_that_say_nothing_of_the_study_are_folded_but_the_shown_one(
     folded = {link.proto.label for link in at.sidebar.get("expander")[0].get("page_link")}
     assert folded == unfit - {"Word association"}
     assert not open_page("glossary").sidebar.get("expander")
+
+
+def test_a_study_that_is_chosen_on_the_page_draws_the_side_anew(workspace, study, monkeypatch):
+    """As after an import: nothing in the address names the study when the side is first drawn."""
+    monkeypatch.setattr(preloading, "done", lambda: True)
+    imports.import_tidy(workspace, "newer.csv", b"item,answer\nq1,1\nq2,2\n")
+    at = open_page("answers", study=study)
+    at.selectbox(key=next(box.key for box in at.selectbox if study in box.options)).set_value(
+        "newer"
+    )
+    at = fine(at.run())
+    assert {link.query_string for link in side_links(at)} == {"study=newer"}
+    at = open_page("answers")
+    assert at.sidebar.get("expander")
 
 
 def test_a_page_of_an_analysis_that_requires_nothing_is_never_folded():
