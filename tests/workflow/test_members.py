@@ -274,7 +274,7 @@ def test_asking_is_for_those_who_may_spend(workspace):
 
 
 def test_a_run_goes_on_when_a_reader_looks_at_it(workspace):
-    freeze(workspace, simulated(), n_personas=1)
+    freeze(workspace, simulated(), n_personas=100)  # it must not end before it is paused
     editor, reader = as_member(workspace, Role.EDITOR), as_member(workspace, Role.READER, "Rob")
     with pytest.raises(RoleError):
         control.start(reader, "study")
@@ -285,7 +285,7 @@ def test_a_run_goes_on_when_a_reader_looks_at_it(workspace):
         with pytest.raises(RoleError):
             verb(reader, "study")
     finished(reader)
-    assert control.progress(reader, "study").n_done == 20
+    assert control.progress(reader, "study").n_done == 2000
 
 
 # Each member's own: inputs, keys, codings.
