@@ -336,9 +336,9 @@ def questions() -> None:
 
 
 def _studies_of_questions(answered: Sequence[str]) -> Mapping[next_steps.Question, str]:
-    """The study that each question is answered of, where it is not the one looked at last.
+    """The study that each question is answered of; empty where none has what it needs.
 
-    None while the packages load that know what studies have, which Home does not wait for.
+    No question has one while the packages load that know what studies have: Home does not wait.
     """
     if not preloading.done():
         return {}

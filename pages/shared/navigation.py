@@ -208,7 +208,7 @@ def _group(pages: Sequence[PageEntry], study: str) -> None:
 def _unfit(pages: Sequence[PageEntry], study: str) -> list[PageEntry]:
     """The pages that say nothing of a study, as it lacks what their analyses require.
 
-    None while the packages load that know it, as the first page of a process does not wait for it.
+    There are none while the packages load that know it: the first page of a process does not wait.
     """
     if not study or not preloading.done():
         return []

@@ -200,17 +200,10 @@ def _edited_persona(persona: Context, cells: Mapping[str, Any]) -> Context:
         code=texts.get(CODE, persona.code),
         text=texts.get(TEXT, persona.text),
         language=language_code(texts.get(LANGUAGE, persona.language)),
-        translations=texts_by_language(
-            {
-                **dict(persona.translations),
-                **{
-                    name.removeprefix(TEXT_IN): text
-                    for name, text in texts.items()
-                    if name.startswith(TEXT_IN)
-                },
-            }.items()
-        ),
     )
+    for name, text in texts.items():
+        if name.startswith(TEXT_IN):
+            edited = with_translation(edited, name.removeprefix(TEXT_IN), text)
     return with_outdated(persona, edited)
 
 
