@@ -21,6 +21,7 @@ from core.errors import ConflictError, StoreError
 from core.store import database_file
 from core.store.database_file import FileState
 from core.store.migrations import MIGRATIONS, apply_migrations, steps_to_apply
+from core.store.recent_reads import RecentReads, key_of
 
 _LOCKED_DOWN = {
     "enable_external_access": "false",
@@ -91,6 +92,7 @@ class Database:
         self._state: FileState | None = None
         self._beginning = threading.Lock()
         self._has_begun = False  # writing, since the file was opened
+        self._recent = RecentReads()
         self._connect_again()
 
     def _connect_again(self) -> None:
@@ -102,18 +104,33 @@ class Database:
 
     def rows(self, sql: str, parameters: Parameters = ()) -> list[tuple[Any, ...]]:
         """Rows of a query as tuples."""
-        with self._cursor() as cursor:
-            return cursor.execute(sql, parameters).fetchall()
+        rows: list[tuple[Any, ...]] = self._read(sql, parameters, _all_rows)
+        return rows
 
     def row(self, sql: str, parameters: Parameters = ()) -> tuple[Any, ...] | None:
         """The first row of a query, or None."""
-        with self._cursor() as cursor:
-            return cursor.execute(sql, parameters).fetchone()
+        rows: list[tuple[Any, ...]] = self._read(sql, parameters, _first_row)
+        return rows[0] if rows else None
 
     def frame(self, sql: str, parameters: Parameters = ()) -> pd.DataFrame:
         """Rows of a query as a DataFrame."""
-        with self._cursor() as cursor:
-            return cursor.execute(sql, parameters).df()
+        frame: pd.DataFrame = self._read(sql, parameters, _frame)
+        return frame
+
+    def _read(self, sql: str, parameters: Parameters, fetch: Callable[..., Any]) -> Any:
+        """What a query finds, or found since the last write."""
+        key = None if self.in_transaction else key_of(sql, parameters)
+        if key is None:
+            with self._cursor() as cursor:
+                return fetch(cursor.execute(sql, parameters))
+        with self._in_use():  # which notices that the file was closed or moved away
+            state = self._recent.state
+            found = self._recent.find((fetch, key))
+        if found is None:
+            with self._cursor() as cursor:
+                found = fetch(cursor.execute(sql, parameters))
+            self._recent.keep((fetch, key), state, found)
+        return found
 
     def arrow(self, sql: str, parameters: Parameters = ()) -> pa.Table:
         """Rows of a query as an Arrow table."""
@@ -243,6 +260,8 @@ class Database:
             if self._has_unused_space or _file_size(self.path) > size:
                 self._reopen()
             raise
+        finally:
+            self._recent.forget()
         with self._idle:
             now = database_file.state_of(self.path)
             if self._state is not None and self._state.goes_on_as(now):
@@ -261,6 +280,7 @@ class Database:
     def _next_generation(self) -> None:
         with self._cursor() as cursor:
             cursor.execute("update generation set number = number + 1")
+            self._recent.forget()
             for _ in range(_CHECKPOINT_TRIES):
                 try:
                     cursor.execute("checkpoint")
@@ -326,6 +346,7 @@ class Database:
                 yield
             finally:
                 self._open = -1  # should opening fail
+                self._recent.forget()
                 self._connect_again()
                 self._open = 0
                 if self._has_begun:  # now, as later another write could be under way
@@ -395,6 +416,18 @@ class Database:
             with self._idle:
                 self._open -= 1
                 self._idle.notify_all()
+
+
+def _all_rows(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    return cursor.fetchall()
+
+
+def _first_row(cursor: duckdb.DuckDBPyConnection) -> list[tuple[Any, ...]]:
+    return cursor.fetchmany(1)
+
+
+def _frame(cursor: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+    return cursor.df()
 
 
 def insert(

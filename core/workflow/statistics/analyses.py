@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -427,7 +428,8 @@ def _grouping_by_format(
     return {_BY_OPTION: (*options[_BY_OPTION], "format")}
 
 
-def software_versions() -> dict[str, str]:
+@cache
+def software_versions() -> Mapping[str, str]:
     """Versions that a result depends on."""
     return {name: version(name) for name in ("numpy", "scipy", "pandas", "duckdb")}
 
