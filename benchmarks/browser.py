@@ -1,89 +1,107 @@
-"""How long a browser takes from an address to a page that can be used."""
+"""How long a browser takes from an address or a link to a page that can be used."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import socket
+import subprocess
+import sys
 import time
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from benchmarks.report import Section, figure
+import numpy as np
+
+from benchmarks.report import Section, figure, ratio
 from benchmarks.studies import STUDY, filled
 
-ANSWERS = 1200
-AIM, AIM_FIRST = 1.0, 2.0
+ANSWERS, MANY = 1200, 100_000
+AIM, AIM_FIRST, AIM_MANY, AIM_TOGETHER = 1.0, 2.0, 2.0, 3.0
 FIRST = ("home", "design", "item_statistics", "factors")
 REPEATS = 3
+TOGETHER = 5  # people at once
 SIZE = {"width": 1280, "height": 800}
 PATIENCE_MS = 120_000
 DRAWN = "[data-testid='stApp'][data-test-script-state='notRunning'] h1"
+BARE = "import streamlit\n\nstreamlit.title('Bare')\n"
+# The page of an address is drawn: its title stands there, and its script has ended.
+SHOWN = """([name, title]) => location.pathname.endsWith(name)
+  && [...document.querySelectorAll('h1')].some((h1) => h1.innerText.startsWith(title))
+  && document.querySelector("[data-testid='stApp']").dataset.testScriptState === 'notRunning'
+  && !document.querySelector("[data-stale='true'] h1")"""
+Times = Mapping[str, Sequence[float]]
 
 
 def measure(work: Path, *, quick: bool) -> Section:
-    """Open pages in Chromium: each one first in a new server, then all in one server."""
-    from playwright.sync_api import sync_playwright
-
-    from app import PAGES
-    from tests.browser.conftest import ARGUMENTS, chromium
-
-    database = filled(work, ANSWERS)
-    names = [page.name for page in PAGES][: 2 if quick else None]
-    first = FIRST[: 1 if quick else None]
+    """Open pages by their addresses in new servers, then by links: few answers, many, together."""
+    few, many = filled(work, ANSWERS), filled(work, 2 * ANSWERS if quick else MANY)
     repeats = 1 if quick else REPEATS
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
-        in_new_server: dict[str, float] = {}
-        for name in first:
-            times = []
-            for _ in range(repeats):
-                with served(work, database) as app, visitor(browser) as page:
-                    times.append(_opened(page, app.url, name))
-            in_new_server[name] = median(times)
-        in_new_browser, again = {}, {}
-        with served(work, database) as app:
-            with visitor(browser) as page:  # loads packages, and is not counted
-                for name in names:
-                    _opened(page, app.url, name)
-            for name in names:
-                fresh, later = [], []
-                for _ in range(repeats):
-                    with visitor(browser) as page:
-                        fresh.append(_opened(page, app.url, name))
-                        later.append(_opened(page, app.url, name))
-                in_new_browser[name], again[name] = median(fresh), median(later)
-        browser.close()
+    first = FIRST[: 1 if quick else None]
+    with _chromium() as browser:
+        with _bare(work) as address, visitor(browser) as page:
+            _opened(page, address)  # fills the cache of the browser
+            bare = median(_opened(page, address) for _ in range(5))
+        new = {name: median(_in_new_server(work, few, browser, name, repeats)) for name in first}
+        with served(work, few) as app:
+            by_link = _by_links(browser, app.url, repeats, quick)
+            together = _together(app.url, 2 if quick else TOGETHER, quick)
+        with served(work, many) as app:
+            by_link_many = _by_links(browser, app.url, repeats, quick)
     rows = [
         (
             name,
-            _bold(in_new_server.get(name), AIM_FIRST),
-            _bold(in_new_browser[name], AIM),
-            _bold(again[name], AIM),
+            _bold(new.get(name), AIM_FIRST),
+            _bold(median(by_link[name]), AIM),
+            ratio(median(by_link[name]), bare),
+            _bold(median(by_link_many.get(name, [np.nan])), AIM_MANY),
         )
-        for name in dict.fromkeys((*names, *first))
-        if name in again
+        for name in by_link
     ]
+    all_together = [seconds for times in together.values() for seconds in times]
     return Section(
         "Pages in a browser",
-        f"From the address to a page that can be used (drawn, with its script at the end), in "
-        f"Chromium, on a study of {ANSWERS:,} answers. 'New server': the first page of a process "
-        "that just began to serve. 'New browser': nothing of the app in its cache. Aim: at most "
-        f"{AIM_FIRST:g} s in a new server, {AIM:g} s otherwise; what takes longer is bold.",
-        ("Page", "new server, s", "new browser, s", "again, s"),
+        f"From an address or a link to a page that can be used (its title stands there, its script "
+        f"has ended), in Chromium. 'New server': the first page of a process that just began to "
+        f"serve, of a study of {ANSWERS:,} answers. 'By a link': of the side, as people go from "
+        "page to page, seen once before. 'To a bare page': how many times what a page of Streamlit "
+        f"with a title alone takes to open, {figure(bare)} s. Aim: at most {AIM_FIRST:g} s in a "
+        f"new server, {AIM:g} s by a link, {AIM_MANY:g} s with {MANY:,} answers; what takes longer "
+        "is bold.",
+        ("Page", "new server, s", "by a link, s", "to a bare page", f"of {MANY:,} answers, s"),
         rows,
-        (f"Medians of {repeats}.",),
+        (
+            f"Medians of {repeats}. Pages that do not fit the study are left out.",
+            f"{TOGETHER} browsers at once, each going through the pages by links: "
+            f"{len(all_together)} pages, median {figure(median(all_together))} s, 95 % within "
+            f"{_bold(float(np.quantile(all_together, 0.95)), AIM_TOGETHER)} s (aim: "
+            f"{AIM_TOGETHER:g} s).",
+        ),
         ("streamlit", "playwright", "duckdb"),
     )
 
 
 def _bold(seconds: float | None, aim: float) -> str:
-    if seconds is None:
+    if seconds is None or np.isnan(seconds):
         return "-"
     return f"**{figure(seconds)}**" if seconds > aim else figure(seconds)
+
+
+@contextmanager
+def _chromium() -> Iterator[Any]:
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.conftest import ARGUMENTS, chromium
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium(), args=list(ARGUMENTS))
+        yield browser
+        browser.close()
 
 
 @contextmanager
@@ -93,16 +111,40 @@ def served(work: Path, database: Path) -> Iterator[Any]:
 
     copy = work / "served.duckdb"
     shutil.copy(database, copy)
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     threads = os.environ.get("OPENBLAS_NUM_THREADS", "1")
-    app = App(copy, port, work / "served.log", {"OPENBLAS_NUM_THREADS": threads})
+    app = App(copy, _free_port(), work / "served.log", {"OPENBLAS_NUM_THREADS": threads})
     app.start()
     try:
         yield app
     finally:
         app.stop()
+
+
+@contextmanager
+def _bare(work: Path) -> Iterator[str]:
+    """The address of a page of Streamlit that has a title and nothing else."""
+    script = work / "bare.py"
+    script.write_text(BARE, encoding="utf-8")
+    port = str(_free_port())
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.headless", "true"]
+    with subprocess.Popen(
+        [*command, "--server.port", port], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    ) as process:
+        while not _listens(int(port)):
+            time.sleep(0.2)
+        yield f"http://127.0.0.1:{port}"
+        process.terminate()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 @contextmanager
@@ -115,10 +157,78 @@ def visitor(browser: Any) -> Iterator[Any]:
     context.close()
 
 
-def _opened(page: Any, url: str, name: str) -> float:
-    """Seconds until a page can be used."""
-    address = "" if name == "home" else name
+def _opened(page: Any, address: str) -> float:
+    """Seconds until the page of an address can be used."""
     started = time.perf_counter()
-    page.goto(f"{url}/{address}?study={STUDY}")
+    page.goto(address)
     page.wait_for_selector(DRAWN)
     return time.perf_counter() - started
+
+
+def _in_new_server(
+    work: Path, database: Path, browser: Any, name: str, repeats: int
+) -> list[float]:
+    times = []
+    for _ in range(repeats):
+        with served(work, database) as app, visitor(browser) as page:
+            path = "" if name == "home" else name
+            times.append(_opened(page, f"{app.url}/{path}?study={STUDY}"))
+    return times
+
+
+def _by_links(browser: Any, url: str, repeats: int, quick: bool) -> Times:
+    """Seconds of each page by its link of the side, after all of them were seen once."""
+    with visitor(browser) as page:
+        names = _linked(page, url)[: 3 if quick else None]
+        _walk(page, names)
+        walks = [_walk(page, names) for _ in range(repeats)]
+    return {name: [walk[name] for walk in walks if name in walk] for name in walks[0]}
+
+
+def _linked(page: Any, url: str) -> list[tuple[str, str]]:
+    """The names and titles of the pages that the side shows for the study."""
+    from app import PAGES
+
+    _opened(page, f"{url}/?study={STUDY}")
+    page.locator(_LINKS).filter(has_text=PAGES[-1].title).first.wait_for()
+    shown = [link.strip() for link in page.locator(_LINKS).all_inner_texts()]
+    return [
+        (entry.name, entry.title)
+        for entry in PAGES
+        if any(link.endswith(entry.title) for link in shown)
+    ]
+
+
+_LINKS = "[data-testid='stSidebar'] [data-testid='stPageLink'] a"
+
+
+def _walk(page: Any, names: Sequence[tuple[str, str]]) -> dict[str, float]:
+    """Seconds from a press on the link of each page until it can be used."""
+    times = {}
+    for name, title in names:
+        link = page.locator(f"{_LINKS}[href^='{'' if name == 'home' else name}?']").first
+        if not link.is_visible():  # folded, as the page does not fit the study
+            continue
+        link.scroll_into_view_if_needed()
+        started = time.perf_counter()
+        link.click()
+        path = "/" if name == "home" else name
+        page.wait_for_function(SHOWN, arg=[path, "" if name == "home" else title])
+        times[name] = time.perf_counter() - started
+    return times
+
+
+def _together(url: str, people: int, quick: bool) -> Times:
+    """The same walk by several people at once, each in a browser of their own."""
+
+    def one(number: int) -> dict[str, float]:
+        with _chromium() as browser, visitor(browser) as page:
+            names = _linked(page, url)[: 3 if quick else None]
+            return _walk(page, [*names[number:], *names[:number]])
+
+    found = defaultdict(list)
+    with ThreadPoolExecutor(people) as pool:
+        for times in pool.map(one, range(people)):
+            for name, seconds in times.items():
+                found[name].append(seconds)
+    return found

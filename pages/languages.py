@@ -15,13 +15,14 @@ from core.domain.study import FACTORS
 from core.domain.tables import text
 from core.errors import NotEnoughData
 from core.workflow.designs.studies import StudyRecord
-from core.workflow.statistics import analyses, fits
+from core.workflow.statistics import analyses, computing, fits, languages
 from core.workflow.statistics.computing import AnalysisRequest
 from core.workflow.statistics.frames import ChosenAnswers
 from pages.shared import analysis_page, results, widgets
 from pages.shared.analysis_page import Tabs
 
 _TABLE = "item_differences"
+_SCORES = "score_correlations"
 _WORDING = "The text of the item in this language. Double-click it to read all of it."
 _NO_WORDING = "(no wording)"
 
@@ -43,7 +44,7 @@ class _FurtherAnswer:
 
 _OF_SCORES = (
     _FurtherAnswer(
-        "score_correlations",
+        _SCORES,
         "Scores of persons or contexts",
         "pages/reliability.py",
         "Correlate them",
@@ -79,8 +80,12 @@ def _of_scores(study: StudyRecord, request: AnalysisRequest, _result: AnalysisRe
                 icon=further.icon,
                 query_params={widgets.STUDY_PARAMETER: study.code, "analysis": further.analysis},
             )
+        asked = _request(study, request, further.analysis)
+        if further.analysis == _SCORES and not languages.individuals(widgets.workspace(), asked):
+            st.caption(f"Not known. {languages.NO_INDIVIDUALS}")
+            continue
         try:
-            result = analysis_page.result_of(_request(study, request, further.analysis))
+            result = analysis_page.result_of(asked)
         except NotEnoughData as error:
             st.caption(f"Not known. {widgets.plain(error)}")
             continue
@@ -89,6 +94,28 @@ def _of_scores(study: StudyRecord, request: AnalysisRequest, _result: AnalysisRe
             results.show_answers(
                 f"languages:{further.analysis}", analysis.answer(result), analysis.verdict
             )
+
+
+def _in_short(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) -> None:
+    """One line for each group: what agrees between languages, of all that is known by now."""
+    if request.options["compare"] != "language" or "language" in request.options["by"]:
+        return
+    of_scores, of_measure = (_request(study, request, one.analysis) for one in _OF_SCORES)
+    rows = languages.individuals(widgets.workspace(), of_scores)
+    scores = _if_known(of_scores) if rows else None
+    agreement = languages.agreement(result, scores, _if_known(of_measure), rows)
+    lines = []
+    for group, parts in agreement.items():
+        words = " · ".join(f"{results.LIGHTS[light]} {widgets.plain(w)}" for w, light in parts)
+        lines.append(f"**In short, {widgets.plain(group)}:** {words}" if group else words)
+    st.markdown("  \n".join(lines))
+
+
+def _if_known(request: AnalysisRequest) -> AnalysisResult | None:
+    """The result, if it is there soon; what keeps it from coming is said further below."""
+    computation = computing.computation_of(widgets.workspace(), request)
+    computation.wait(analysis_page.WAIT_S)
+    return computation.result
 
 
 def _request(study: StudyRecord, request: AnalysisRequest, name: str) -> AnalysisRequest:
@@ -203,6 +230,7 @@ analysis_page.show(
     "Languages",
     "Whether a study finds the same in every language: correlations between languages over items, "
     "mean differences and their equivalence, counts of answers, and the items that differ most.",
+    in_short=_in_short,
     above=_of_scores,
     tabs=_tabs,
 )

@@ -106,7 +106,8 @@ class AnalysisResult:
     `cautions` change how to read the numbers; `notes` inform. `item_texts` has the wording of each
     item, which a page shows beside its code. `unit` names a row of the analysis; `n_used`,
     `n_left_out` and `n_missing` count scores and add up to the planned ones; `n_left_out` are
-    usable scores that the rule for missing answers leaves out. `scope` says what every number is
+    usable scores that the analysis leaves out; `n_second_phase` of them were given after the model
+    was asked to think again. `scope` says what every number is
     averaged or counted over. `choices` are options, by name, that its sentences and charts ask for.
     """
 
@@ -117,6 +118,7 @@ class AnalysisResult:
     method: str
     notes: tuple[str, ...] = ()
     n_left_out: int = 0
+    n_second_phase: int = 0
     cautions: tuple[str, ...] = ()
     item_texts: Mapping[str, str] = field(default_factory=dict)
     scope: str = ""

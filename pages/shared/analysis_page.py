@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -46,6 +47,9 @@ _OF_OPTIONS = (ITEM_SCORES, OPTION_COUNTS)  # answers can be left out of these
 
 Tabs = Mapping[str, Callable[[], None]]
 """Further tabs of a result: what draws each, by its title."""
+Drawn = TypeVar("Drawn")
+OfResult = Callable[[StudyRecord, AnalysisRequest, AnalysisResult], Drawn]
+"""What a page draws of a result of its own."""
 
 
 def show(
@@ -53,8 +57,9 @@ def show(
     title: str,
     purpose: str,
     *,
-    above: Callable[[StudyRecord, AnalysisRequest, AnalysisResult], None] | None = None,
-    tabs: Callable[[StudyRecord, AnalysisRequest, AnalysisResult], Tabs] | None = None,
+    in_short: OfResult[None] | None = None,
+    above: OfResult[None] | None = None,
+    tabs: OfResult[Tabs] | None = None,
     editors: Editors = NO_EDITORS,
 ) -> None:
     """The page of a topic.
@@ -65,8 +70,8 @@ def show(
         Whose analyses stand here.
     title, purpose : str
         Of the page.
-    above : function, optional
-        Draws something below the sentences that answer the question.
+    in_short, above : function, optional
+        Draw something above and below (which comes first) the sentences that answer the question.
     tabs : function, optional
         What to draw in further tabs, or above the tables of a tab.
     editors : mapping, optional
@@ -114,7 +119,8 @@ def show(
                         result,
                         chart_options,
                         below=tables,
-                        above=(lambda: above(study, request, result)) if above else None,
+                        in_short=_of(in_short, study, request, result),
+                        above=_of(above, study, request, result),
                         tabs={
                             **(tabs(study, request, result) if tabs else {}),
                             **_left_out_tab(analysis, request, result),
@@ -123,6 +129,15 @@ def show(
                     return
                 if not computing.computation_of(widgets.workspace(), request).ended:
                     _show_earlier(analysis, request, chart_options, tables)
+
+
+def _of(
+    draw: OfResult[None] | None,
+    study: StudyRecord,
+    request: AnalysisRequest,
+    result: AnalysisResult,
+) -> Callable[[], None] | None:
+    return None if draw is None else partial(draw, study, request, result)
 
 
 def _show_earlier(

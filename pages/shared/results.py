@@ -42,7 +42,7 @@ from pages.shared.widgets import STUDY_PARAMETER, download, error_box, plain, ta
 # tests of charts have the checks on.
 disable_debug_mode()
 
-_LIGHTS: Mapping[Light, str] = {
+LIGHTS: Mapping[Light, str] = {
     "green": ":green[:material/check_circle:]",
     "red": ":red[:material/cancel:]",
     "grey": ":gray[:material/help:]",
@@ -79,20 +79,26 @@ def show_result(
     chart_options: Mapping[str, Any],
     *,
     below: DeltaGenerator,
+    in_short: Callable[[], None] | None = None,
     above: Callable[[], None] | None = None,
     tabs: Mapping[str, Callable[[], None]] = MappingProxyType({}),
 ) -> None:
     """The answer in sentences, notes in one line, the first chart, and the rest in tabs.
 
-    The tabs are drawn in `below`, which is wider. `above` draws something below the answer; `tabs`
-    draw further tabs, or the top of a tab, by the titles of the tabs.
+    The tabs are drawn in `below`, which is wider. `above` draws something below the answer, and
+    then `in_short` something above it; `tabs` draw further tabs, or the top of a tab, by the titles
+    of the tabs.
     """
     stem = file_stem(request.studies[0])
     answers = analysis.answer(result)
     _show_compared(analysis, request)
+    lead = st.container()
     show_answers(analysis.name, answers, analysis.verdict, result.scope)
     if above:
         above()
+    if in_short:
+        with lead:
+            in_short()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption(
             _counts(analysis, result),
@@ -168,7 +174,7 @@ def _answer_lines(answers: GroupAnswers) -> str:
     """A line for each group; its name is left out where the sentence has it."""
     lines = []
     for answer in answers:
-        mark = f"{_LIGHTS[answer.light]} " if answer.light else ""
+        mark = f"{LIGHTS[answer.light]} " if answer.light else ""
         named = "" if answer.names_group else f"**{plain(answer.group)}:** "
         lines.append(f"{mark}{named}{plain(answer.sentence)}")
     return "  \n".join(lines)  # line breaks of one paragraph
@@ -257,7 +263,9 @@ def _counts(analysis: Analysis, result: AnalysisResult) -> str:
     """Scores (or answers, texts) used, left out and missing, which add up to all planned ones."""
     noun = analysis.needs.noun.capitalize()
     share = result.n_missing / max(result.n_planned, 1)
-    left_out = f" · left out by the analysis **{result.n_left_out:,}**" if result.n_left_out else ""
+    other = result.n_left_out - result.n_second_phase
+    later = f" · of the second phase **{result.n_second_phase:,}**" if result.n_second_phase else ""
+    left_out = later + (f" · left out by the analysis **{other:,}**" if other else "")
     return (
         f"{noun} used **{result.n_used:,}**{left_out} · missing **{result.n_missing:,}** "
         f"({percent_text(share, 1)} of {result.n_planned:,})"

@@ -11,7 +11,7 @@ from core.workflow import background, next_steps, tour
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
-from core.workflow.statistics import analyses
+from core.workflow.statistics import analyses, languages
 from pages.shared import analysis_page
 from tests.pages import apps
 
@@ -196,7 +196,13 @@ def test_languages_says_of_items_of_scores_and_of_invariance_in_one_place(loaded
         result = analyses.run(loaded, name, ["sample_scale"], options, {})
         for answer in analyses.by_name(name).answer(result):
             assert answer.sentence in said
+    in_short = next(text for text in said.split("**In short, ")[1:])
+    assert in_short.startswith("Simulated, steady:** :green[:material/check_circle:] Items keep ")
+    assert ":green[:material/check_circle:] Contexts keep their order" in in_short
+    assert ":red[:material/cancel:] Items do not measure the same in all respects" in in_short
     few = apps.open_page("languages", timeout=90, study="sample_opinions")
+    assert "Contexts keep" not in "".join(one.value for one in few.markdown)
+    assert any(languages.NO_INDIVIDUALS in one.value for one in few.caption)
     assert "No levels of language can be compared" in " ".join(
         one.value for one in few.caption
     ).replace("\\", "")

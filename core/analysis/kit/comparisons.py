@@ -555,7 +555,7 @@ _ALPHA = 0.05
 
 
 def difference_answers(result: AnalysisResult, measure: str) -> GroupAnswers:
-    """For each factor compared, whether its levels differ in the `measure`, with the test.
+    """For each factor compared, whether the `measure` depends on it, with the test.
 
     A difference is named only where its interval leaves 0 out and its adjusted p is below .05.
     """
@@ -567,7 +567,7 @@ def difference_answers(result: AnalysisResult, measure: str) -> GroupAnswers:
     for row in compared.frame.to_dict("records"):
         by_factor.setdefault(str(row["factor"]), []).append({str(k): v for k, v in row.items()})
     return tuple(
-        GroupAnswer(f"{factor}, compared", _difference_sentence(rows, measure, units))
+        GroupAnswer(f"Depends on the {factor.lower()}", _difference_sentence(rows, measure, units))
         for factor, rows in by_factor.items()
     )
 
@@ -576,7 +576,7 @@ def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> 
     """Which of the pairs of one factor differ."""
     tested = [row for row in rows if math.isfinite(row["p_adjusted"])]
     if not tested:
-        return f"Whether the levels differ in {measure} is undefined. {rows[0]['remark']}".strip()
+        return f"This is not known for {measure}. {rows[0]['remark']}".strip()
     differing = sorted(
         (
             row
@@ -594,11 +594,12 @@ def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> 
         for row in named
     ]
     further = len(differing) - len(named)
+    of_all = f"of {len(tested)} comparisons of {measure}"
     lead = {
-        (True, True): f"The two levels differ in {measure}",
-        (True, False): f"No difference in {measure} between the two levels is shown",
-        (False, True): f"{len(differing)} of {len(tested)} pairs of levels differ in {measure}",
-        (False, False): f"No pair of {len(tested)} is shown to differ in {measure}; the smallest p",
+        (True, True): f"Yes, {measure} differs",
+        (True, False): f"A difference in {measure} is not shown",
+        (False, True): f"Yes, in {len(differing)} {of_all}",
+        (False, False): f"This is shown in none {of_all}; the smallest p",
     }[len(tested) == 1, bool(differing)]
     adjusted = "" if len(tested) == 1 else "adjusted "
     return (

@@ -143,17 +143,28 @@ def option_result(
     unit: str,
     used: int,
     method: str,
+    counted: pd.DataFrame | None = None,
 ) -> AnalysisResult:
-    """The result of an analysis of OPTION_COUNTS: `used` of their usable answers count."""
+    """The result of an analysis of OPTION_COUNTS: `used` of their usable answers count.
+
+    `counted` are the rows of the first phase, where it alone counts.
+    """
+    usable = _n_usable(option_counts)
     return count_result(
         tables,
         findings,
         unit=unit,
         trials=int(option_counts["count"].sum()),
-        usable=int(usable_counts(option_counts)["count"].sum()),
+        usable=usable,
         used=used,
         method=method,
+        second_phase=0 if counted is None else usable - _n_usable(counted),
     )
+
+
+def _n_usable(option_counts: pd.DataFrame) -> int:
+    """How many answers are usable."""
+    return int(usable_counts(option_counts)["count"].sum())
 
 
 def count_result(
@@ -166,11 +177,13 @@ def count_result(
     used: int,
     method: str,
     item_texts: Mapping[str, str] | None = None,
+    second_phase: int = 0,
 ) -> AnalysisResult:
     """The result of an analysis of counted answers.
 
     `trials` were planned, `usable` have an answer with the option that the analysis needs, and
-    `used` stand behind its numbers; the difference is left out.
+    `used` stand behind its numbers; the difference is left out, `second_phase` of it as answers of
+    the second phase.
     """
     return AnalysisResult(
         tables=tuple(tables),
@@ -178,6 +191,7 @@ def count_result(
         n_used=used,
         n_missing=trials - usable,
         n_left_out=usable - used,
+        n_second_phase=second_phase,
         method=method,
         cautions=tuple(findings.cautions),
         notes=tuple(findings.notes),

@@ -205,6 +205,34 @@ def side_of_interval(low: float, high: float, null: float = 0.0) -> Literal[-1, 
     return 0
 
 
+def order_kept(pairs: Sequence[TableRow], what: str) -> tuple[str, Light]:
+    """Whether things, such as items, keep their order in all pairs of levels; as a verdict too.
+
+    Parameters
+    ----------
+    pairs : sequence of rows
+        A correlation over the things for each pair, with the ends of its interval.
+    what : str
+        The things, in the plural.
+
+    Returns
+    -------
+    (str, light)
+        Green where every interval lies above 0, red where one lies below 0, else grey.
+    """
+    sides = [side_of_interval(row["ci_low"], row["ci_high"]) for row in pairs]
+    kept = sum(side > 0 for side in sides)
+    things = f"{what[:1].upper()}{what[1:]}"
+    if kept == len(sides):
+        return f"{things} keep their order", "green"
+    light: Light = "red" if min(sides) < 0 else "grey"
+    if kept:
+        return f"{things} keep their order in {kept} of {count_text(len(sides), 'pair')}", light
+    if light == "red":
+        return f"{things} do not keep their order", light
+    return f"Whether {what} keep their order cannot be told", light
+
+
 def against_text(names: Sequence[str]) -> str:
     """That items run against the others of their scale, and the step that mends it."""
     runs, their = ("runs", "its") if len(names) == 1 else ("run", "their")

@@ -442,6 +442,7 @@ def opinions(
         unit="one trial: one question put once to a respondent",
         used=int(counts.chosen.sum()),
         method=_method(rules),
+        counted=frame,
     )
 
 

@@ -489,8 +489,10 @@ def _missing_words(result: AnalysisResult) -> str:
     else:
         share = percent_text(result.n_missing / result.n_planned, 1)
         missing = f"{result.n_missing:,} missing, {share} of {result.n_planned:,}"
-    left_out = f"{result.n_left_out:,} left out by the analysis; "
-    return (left_out if result.n_left_out else "") + missing
+    other = result.n_left_out - result.n_second_phase
+    later = f"{result.n_second_phase:,} of the second phase not used; "
+    left_out = f"{other:,} left out by the analysis; "
+    return (later if result.n_second_phase else "") + (left_out if other else "") + missing
 
 
 # Groups and remarks of rows.

@@ -204,8 +204,8 @@ def test_whether_languages_differ_is_said_with_the_test():
         }.items()
     }
     assert max(p["de minus en"], p["fr minus de"]) * 3 < 0.05 < p["fr minus en"]
-    own = answers["Language, compared"]
-    assert own.startswith("2 of 3 pairs of levels differ in mean b (−1: all no, 1: all yes): ")
+    own = answers["Depends on the language"]
+    assert own.startswith("Yes, in 2 of 3 comparisons of mean b (−1: all no, 1: all yes): ")
     assert ": de minus en (gpt) −.62 [−." in own
     assert own.endswith(" (adjusted p from exchanging both levels within questions).")
     assert "fr minus en" not in own
@@ -214,8 +214,8 @@ def test_whether_languages_differ_is_said_with_the_test():
         assert row["p"] == pytest.approx(p[f"{row['second']} minus {row['first']}"], abs=1e-9)
     two = frame[frame["language"] != "de"]
     (alone, _, _) = analyses.by_name("opinions").answer(analysis(two))
-    assert alone.sentence.startswith("No difference in mean b (−1: all no, 1: all yes) between ")
-    assert "is shown: fr minus en (gpt) .00 [−." in alone.sentence
+    assert alone.sentence.startswith("A difference in mean b (−1: all no, 1: all yes) is not ")
+    assert "is not shown: fr minus en (gpt) .00 [−." in alone.sentence
 
 
 def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():
@@ -228,6 +228,7 @@ def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():
     result = analysis(both, by=("respondent",))
     assert result.tables[0].frame["b"].tolist() == [1]
     assert any("first phase alone" in note for note in result.notes)
+    assert (result.n_used, result.n_left_out, result.n_second_phase) == (20, 10, 10)
     beside = tables(both, by=("respondent", "phase"))["groups"]
     assert beside["b"].tolist() == [1, -1]
     second = analysis(opinions([("q", 0, 10, 0)], phase="opposing"), by=("respondent",))

@@ -120,24 +120,11 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             text += f" ({count_text(len(rows) - len(defined), 'pair')} undefined)"
         text += f", over {count_text(max(int(row['n_items']) for row in defined), 'item')}"
         text += corrected_text(defined)
-        lead = f"{_order_text(defined)}: {text}"
+        lead = f"{sentences.order_kept(defined, 'items')[0]}: {text}"
         answers.append(
             sentences.GroupAnswer(group, f"{lead}{_means_text(means.get(group, []), value)}.")
         )
     return tuple(answers)
-
-
-def _order_text(rows: Sequence[sentences.TableRow]) -> str:
-    """Whether items keep their order in all pairs, by the intervals of their correlations."""
-    sides = [sentences.side_of_interval(row["ci_low"], row["ci_high"]) for row in rows]
-    if all(side > 0 for side in sides):
-        return "Items keep their order"
-    kept = sum(side > 0 for side in sides)
-    if kept:
-        return f"Items keep their order in {kept} of {count_text(len(rows), 'pair')}"
-    if any(side < 0 for side in sides):
-        return "Items do not keep their order"
-    return "Whether items keep their order cannot be told"
 
 
 def _r_text(row: sentences.TableRow) -> str:
