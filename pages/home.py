@@ -84,6 +84,8 @@ def sample_studies() -> None:
         "opinions, brands, words, political stances and texts. Simulated people give 24,000 "
         "answers in seconds. You need no account and no key."
     )
+    if st.session_state.pop(widgets.LOAD_TOUR, False):  # asked for on a page without a study
+        _load_tour()
     if loading := st.session_state.get(_TOUR):
         st.fragment(_tour_progress, run_every=None if loading.ended else 0.5)(loading)
     st.caption("Or watch one short study run, with a scale of 20 items:")

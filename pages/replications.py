@@ -300,10 +300,21 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     chosen = _chosen_levels(study)
     comparison = comparing.compare(table, outcomes, chosen, imported=study.kind == "imported")
     frame = comparison.table.frame
-    results.show_answers(f"replications:{table.code}", comparison.answers)
-    if frame["yours"].notna().any():
-        _show_chart(study.code, comparison.table)
-    _show_numbers(study, comparison)
+    beside = frame["yours"].notna().any()
+    if beside or study.kind == "imported" or study.instrument in table.of.banks:
+        results.show_answers(f"replications:{table.code}", comparison.answers)
+        if beside:
+            _show_chart(study.code, comparison.table)
+        _show_numbers(study, comparison)
+    else:
+        st.caption(
+            plain(
+                f"None of your numbers stands beside a printed one: the study {study.name} asks "
+                f"the bank {study.instrument}, and the design of {table.of.short_name} asks "
+                f"{' and '.join(table.of.banks)}. Choose another study above, or ask the design "
+                "yourself."
+            )
+        )
     if comparison.others:
         st.caption(
             f"{count_text(comparison.others, 'printed number')} without a counterpart among your "

@@ -38,6 +38,7 @@ from core.domain.results import ResultTable
 _HEIGHT = 400  # pixels for all rows of all panels, where they can be read so
 _LEGEND_LIMIT = alt.ExprRef("max(60, min(220, containerSize()[0] * 0.27))")  # pixels of a label
 _STRETCH = 5.0  # times the range of the usual numbers: an axis no longer than this shows all
+_PANEL_STRETCH = 4.0  # times the range of a panel: an axis no longer than this is that of all
 _MARGIN = 0.05  # of the range of the values, left and right of them
 
 
@@ -64,7 +65,7 @@ def crossed_chart(
         there are intervals.
     factors : CrossedFactors
         Levels of `axis` are rows of the chart, those of `color` have a color and a shape, and each
-        level of `panel` has a panel with a range of its own.
+        level of `panel` has a panel, all with the same axis unless it leaves one too little of it.
     theme : "light" or "dark"
         What the chart stands on.
     """
@@ -73,9 +74,10 @@ def crossed_chart(
     groups = list(dict.fromkeys(rows["group"]))
     series = list(dict.fromkeys(rows["series"])) if factors.color else []
     specs, beyond = [], []
+    ends_of = _ends_of_panels(rows)
     for number, group in enumerate(groups):
         panel_rows = rows[rows["group"] == group]
-        ends = _ends(panel_rows)
+        ends = ends_of[group]
         panel = _Panel(ends, tuple(series), number == 0, number == len(groups) - 1, len(groups))
         lines = beyond_axis_sentences(panel_rows, {group: ends}, name_groups=False)
         name = f"{titles[factors.panel]}: {group}" if factors.panel else table.title
@@ -145,6 +147,17 @@ def _extremes(rows: pd.DataFrame, factors: CrossedFactors) -> str:
         return f"{', '.join(part for part in parts if part)} ({short_number(row['value'])})"
 
     return f"; lowest {name(defined['value'].idxmin())}, highest {name(defined['value'].idxmax())}"
+
+
+def _ends_of_panels(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
+    """The ends of the axis of each panel: the same, so that panels can be compared by eye."""
+    of_panel = {str(group): _ends(own) for group, own in rows.groupby("group", sort=False)}
+    low, high = _ends(rows)
+    shows_all = all(low <= start and end <= high for start, end in of_panel.values())
+    shortest = min(end - start for start, end in of_panel.values())
+    if shows_all and high - low <= _PANEL_STRETCH * shortest:
+        return dict.fromkeys(of_panel, (low, high))
+    return of_panel
 
 
 def _ends(rows: pd.DataFrame) -> tuple[float, float]:

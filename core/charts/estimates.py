@@ -215,8 +215,8 @@ class DotPlot:
 def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = "") -> Chart:
     """A dot plot, with a word on what lies beyond the axis.
 
-    A few groups with a common scale stand in one picture, each with a color and a shape; others
-    have a panel each, with an axis of its own range.
+    A few groups with a common scale stand in one picture, each with a color and a shape, and many
+    with one row each are the rows of it; others have a panel each, with an axis of its own range.
 
     Parameters
     ----------
@@ -245,6 +245,9 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     left_out = left_out + cut
     words = plot.words(EstimateRows(table)) if callable(plot.words) else plot.words
     words += left_out
+    if _one_row_each(table, plot):
+        table = table.rename(columns={"group": "item", "item": "group"})[table.columns]
+        plot = replace(plot, row="Group")
     rows, without = groups_with_values(table)
     groups = list(dict.fromkeys(rows["group"]))
     several = len(set(table["group"])) > 1
@@ -282,6 +285,14 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     text = " ".join([words, *beyond, *without])
     items = ("item",) if plot.rows_are_items else ()
     return Chart(plot.title, spec, text, table, across, items, plot.tab, left_out=left_out)
+
+
+def _one_row_each(table: pd.DataFrame, plot: DotPlot) -> bool:
+    """Whether many groups have one and the same row each, so that the groups are the rows."""
+    alone = plot.same_scale and not plot.rows_are_items and "kind" not in table
+    many = table["group"].nunique() > max(_TOGETHER)
+    each = len(set(table["item"])) == 1 and len(table) == table["group"].nunique()
+    return alone and many and each and not _stretches(table, plot, _STRETCH)
 
 
 def _drawn_together(table: pd.DataFrame, plot: DotPlot) -> bool:

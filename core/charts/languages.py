@@ -191,7 +191,7 @@ def _scatter(
     def lines(rows: pd.DataFrame) -> list[str]:
         return [
             by_r.get(str(rows["group"].iloc[0]), ""),
-            f"Dashed: equal values. Labels: items farthest from {how}.",
+            f"Dashed: equal values. Labels: items far from {how}, as many as fit.",
         ]
 
     spec = panels(
@@ -209,7 +209,7 @@ def _scatter(
         f"Scatter plot of the values of {count_text(points['item'].nunique(), 'item')} in "
         f"{pair[0]} (across) and {pair[1]} (up) in {count_text(len(groups), 'group')}, with "
         f"the line of equal values. {correlated}"
-        f" Labelled, farthest from {how}: {', '.join(dict.fromkeys(named['item']))}.{left_out}"
+        f" Labelled, far from {how}: {', '.join(dict.fromkeys(named['item']))}.{left_out}"
     )
     data = points.drop(columns=["side"])
     return [

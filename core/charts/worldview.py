@@ -46,7 +46,7 @@ _ROOM_FOR_NAMES = 92  # pixels at each side
 _OUT = 1.06  # radii from the center to a name
 _LINE_HEIGHT = 13  # pixels
 _WEAK_MARK = "*"
-_WEAK_LINE = f"{_WEAK_MARK}: few statements (see the table)"
+_WEAK_LINE = f"{_WEAK_MARK}: a group has few statements; its point is hollow (see the table)"
 _LEAST_SHARE = 0.1  # end of an axis of shares, where all are 0 or nearly
 _Align = Literal["left", "center", "right"]
 _Baseline = Literal["bottom", "middle", "top"]
@@ -136,7 +136,9 @@ def _spider(rows: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
     points = spider.points(rows, (rows["value"] + 1) / 2)
     marks = with_number_texts(
         alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
-    ).mark_point(filled=True, size=70, opacity=1, color=MARK[theme])
+    ).mark_point(filled=False, strokeWidth=2, size=60, opacity=1, color=MARK[theme])
+    full = alt.Color("group:N", scale=color["color"].scale) if color else alt.value(MARK[theme])
+    fill = alt.condition("datum.weak != ''", alt.value("transparent"), full)
     tooltip = [
         alt.Tooltip("item:N", title="Domain"),
         *([alt.Tooltip("group:N", title="Group")] if len(groups) > 1 else []),
@@ -148,7 +150,7 @@ def _spider(rows: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
     return alt.layer(
         *spider.web({ring: (ring + 1) / 2 for ring in _RINGS}, 0.0, 1.8, theme),
         *spider.lines(points, groups, color, theme),
-        marks.encode(x=spider.x, y=spider.y, tooltip=tooltip, **color, **shape),
+        marks.encode(x=spider.x, y=spider.y, tooltip=tooltip, fill=fill, **color, **shape),
         *_axis_names(spider, weak, theme),
     ).properties(height=spider.height)
 

@@ -62,6 +62,8 @@ def state_words(study: StudyRecord, run: StudyRun | None) -> str:
     """How far a study is, in words; an imported one has no run."""
     if run is None:
         return f"{count_text(study.n_responses, 'answer')}, imported"
+    if run.state == "finished" and run.n_trials == run.n_done == run.n_usable:
+        return f"{count_text(run.n_done, 'answer')}, all usable, finished"
     return f"{control.replied_words(run)}, {control.STATE_WORDS[run.state]}"
 
 

@@ -106,7 +106,7 @@ def _choose_rows(study: str, offered: list[str]) -> list[str]:
     chosen: list[str] = st.multiselect(
         "Rows",
         offered,
-        ["model"],
+        ["respondent" if "respondent" in offered else "model"],
         format_func=factor_word,
         key=table.name_of(study, "status_rows"),
         persist_state="session",

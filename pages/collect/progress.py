@@ -78,6 +78,12 @@ def _figures(now: Progress) -> None:
     with st.container(horizontal=True):
         for label, value, explanation in figures:
             st.metric(label, plain(value), help=plain(explanation), width="content", border=True)
+    repeated = now.n_sent - now.n_done
+    if now.n_done and repeated > 0 and now.state != "running":
+        st.caption(
+            f"{count_text(repeated, 'call')} more than questions with a reply: where a call failed "
+            "or a reply had no usable answer, the question was asked again."
+        )
     if lost := control.no_answer_words(now):
         st.caption(plain(lost))
 

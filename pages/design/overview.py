@@ -37,7 +37,11 @@ def examples(design: Design, size: PlanSize) -> None:
     """One planned prompt at a time, exactly as it will be sent."""
     people = {person.label: person.prompts for person in size.respondents if person.prompts}
     if not people:
-        st.info("Choose a bank with items, a language and a respondent to see the prompts.")
+        to_choose = [] if design.languages else ["a language"]
+        to_choose += [] if design.respondents else ["a respondent"]
+        st.info(
+            f"To see the prompts, choose {' and '.join(to_choose) or 'a bank with items'} above."
+        )
         return
     respondent, number = _choose_prompt(people)
     workspace = widgets.workspace()

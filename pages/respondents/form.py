@@ -379,15 +379,15 @@ SIMULATED_FURTHER: Part = (
 )
 _SAMPLING: tuple[Part, ...] = (
     (
-        NumberField("temperature", "Temperature", 0, 2, 0.1, empty="the service's"),
+        NumberField("temperature", "Temperature", 0, 2, 0.1, empty="default"),
         "0: the most likely reply every time. Higher: more varied replies. Empty: the "
         "service decides.",
-        NumberField("top_p", "Top-p", 0, 1, 0.05, empty="the service's"),
+        NumberField("top_p", "Top-p", 0, 1, 0.05, empty="default"),
         "The model draws only from the most likely tokens that together reach this "
         "probability. Usually empty.",
-        NumberField("max_tokens", "Longest reply (tokens)", 1, empty="the service's"),
-        "A token is about three quarters of a word. Models that reason before they answer "
-        "need hundreds of tokens.",
+        NumberField("max_tokens", "Longest reply", 1, empty="default"),
+        "In tokens; a token is about three quarters of a word. Models that reason before they "
+        "answer need hundreds of tokens.",
         NumberField("seed", "Seed", 0, empty="none"),
         "Some services give the same reply for the same seed. Each repetition uses the next seed.",
     ),

@@ -348,7 +348,9 @@ def _which_answers(study: StudyRecord, analysis: Analysis) -> tuple[ChosenAnswer
     with st.popover("Filter", icon=":material/filter_alt:"):
         other_studies = _together(study, analysis)
         chosen = filters(study)
-    place_of_roles = st.container(horizontal=True, vertical_alignment="center", width="content")
+    place_of_roles = st.container(
+        horizontal=True, vertical_alignment="center", width="content", key="roles"
+    )
     kinds = left_out.choose((study.code, *other_studies)) if analysis.needs in _OF_OPTIONS else ()
     _state_of_bar(other_studies, chosen, kinds)
     with st.container(key="options_fold", width="content"):

@@ -74,6 +74,7 @@ log = logging.getLogger(__name__)
 
 LabelVisibility = Literal["visible", "hidden", "collapsed"]
 STUDY_PARAMETER = "study"
+LOAD_TOUR = "load_tour"  # asks Home to load the sample studies
 COPY_PARAMETER = "copy"  # of the page Design: the study whose design fills the form
 _STUDY_CHOOSER = "study_chooser_"
 _KEYS = "keys_of_session"
@@ -271,13 +272,14 @@ def no_study() -> None:
     imported = any(study.kind == "imported" for study in studies.list_studies(workspace()))
     st.info(
         "This page shows studies that Inkblot asks itself, and not imported ones. Load the "
-        "sample studies from Home, or design a study."
+        "sample studies, or design a study."
         if imported
-        else "There is no study yet. Load the sample studies from Home, design a study, or import "
-        "answers."
+        else "There is no study yet. Load the sample studies, design a study, or import answers."
     )
-    with st.container(horizontal=True):
-        st.page_link("pages/home.py", label="Go to Home", icon=":material/home:")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Load the sample studies", type="primary", icon=":material/tour:"):
+            st.session_state[LOAD_TOUR] = True
+            st.switch_page("pages/home.py")
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
         import_link()
 

@@ -302,6 +302,21 @@ def test_a_few_groups_with_one_scale_stand_in_one_picture_with_a_color_and_a_sha
         assert min(contrast(c, BACKGROUNDS[theme]) for c in GROUP_COLORS[theme]) >= 3
 
 
+@pytest.mark.parametrize(("n_groups", "n_rows"), [(2, 1), (5, 5), (8, 8)])
+def test_many_groups_with_one_row_each_are_the_rows_of_one_picture(n_groups, n_rows):
+    groups = [f"m{k}" for k in range(n_groups)]
+    frame = pd.DataFrame(
+        {"group": groups, "item": "yes_no", "value": 0.1, "ci_low": 0.0, "ci_high": 0.2, "n": 9}
+    )
+    plot = DotPlot("Title", "Axis", "", row="Format", below=[], ends=(0.0, 1.0), same_scale=True)
+    chart = dot_chart(frame, plot, "light")
+    assert len(chart.panels) == 1
+    assert chart.data["item"].nunique() == n_rows
+    stretched = frame.assign(ci_high=[-90.0, *[0.2] * (n_groups - 1)])
+    stretched = replace(plot, ends=lambda rows: (rows["ci_high"].min(), 1.0)), stretched
+    assert len(dot_chart(stretched[1], stretched[0], "light").panels) == n_groups
+
+
 def test_many_groups_have_panels_of_their_own():
     frames = [likert(respondent=f"m{k}", start=100 * k + 1, seed=k) for k in range(5)]
     chart, *_ = charts_of("item_statistics", item_statistics(pd.concat(frames)))

@@ -72,6 +72,18 @@ def test_each_panel_has_a_range_of_its_own_and_the_first_has_the_legend(two_pane
     assert layers(second)[1]["encoding"]["color"]["legend"] is None
 
 
+def test_panels_of_the_same_measure_have_one_axis_so_that_they_can_be_compared():
+    values = {
+        (item, "en", model): start + 0.1 * k
+        for model, start in (("m1", 2.9), ("m2", 2.5))
+        for k, item in enumerate(("a", "b", "c", "d"))
+    }
+    first, second = crossed_chart(crossed(values), PANELS, "light").panels
+    assert ends(first) == ends(second)
+    assert ends(first)[0] <= 2.5
+    assert ends(first)[1] >= 3.2
+
+
 def test_a_degenerate_level_does_not_stretch_the_axis_and_is_named():
     rows = [((f"i{k}",), 3 + 0.1 * k, 2.5, 4.0) for k in range(8)]
     rows.append((("wild",), 900.0, math.nan, math.nan))

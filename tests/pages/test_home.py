@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core import progress
 from core.errors import DesignError, UserError
 from core.files import parts
-from core.workflow import next_steps, preloading, shelf, tour
+from core.workflow import background, next_steps, preloading, shelf, tour
 from core.workflow.answers import imports
 from core.workflow.runs import collector, control
 from core.workflow.statistics import analyses
@@ -242,6 +242,16 @@ def test_a_deleted_study_is_gone_at_once_and_undo_brings_it_back(workspace):
     fine(at.button(key="home_undo").click().run())
     assert "study" in links(at)
     assert "deleted" not in texts(at)
+
+
+def test_a_page_without_a_study_loads_the_sample_studies_through_home(workspace):
+    at = fine(apps.open_page("item_statistics"))
+    (load,) = [button for button in at.button if button.label == "Load the sample studies"]
+    at = fine(load.click().run())
+    loading = background.known(f"tour:{workspace.process}")
+    assert at.session_state["tour"] is loading
+    loading.cancel()
+    assert loading.wait(60)
 
 
 def test_an_archived_study_is_folded_and_brought_back(workspace):

@@ -65,7 +65,7 @@ Positive = Annotated[
     Choice(
         "A positive answer",
         (
-            ("keyed", "Speaks for what is measured (reversed items and forms are turned)"),
+            ("keyed", "For what is measured (reversed is turned)"),
             ("form", "Agrees with the item's original form (reversed forms are turned)"),
             ("chosen", "Is a yes, as chosen"),
         ),

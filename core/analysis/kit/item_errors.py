@@ -39,7 +39,7 @@ Repeats = Annotated[
     Choice(
         "Errors of item means are over",
         (
-            ("automatic", "Repetitions; without them contexts, respondents or templates"),
+            ("automatic", "Repetitions, else contexts or templates"),
             ("repetitions", "Repetitions: what would asking again change?"),
             ("contexts", "Contexts: what would other personas or conversations change?"),
             ("respondents", "Respondents: what would other ones change?"),

@@ -11,8 +11,8 @@ import pandas as pd
 
 from core.charts.panels import (
     BACKGROUNDS,
+    GROUP_COLORS,
     INK,
-    MARK,
     STATUS_GREYS,
     Chart,
     Theme,
@@ -370,7 +370,7 @@ def _bar_segments(table: pd.DataFrame, theme: Theme) -> pd.DataFrame:
     missing = ~table["status"].isin(_USABLE)
     greys = STATUS_GREYS[theme]
     kinds = list(dict.fromkeys(table.loc[missing, "status"]))
-    fills = {word: MARK[theme] for word in _USABLE}
+    fills = dict(zip(_USABLE, GROUP_COLORS[theme], strict=False))
     fills |= {word: greys[number % len(greys)] for number, word in enumerate(kinds)}
     room = table["share"] > table["status"].str.len() * _CHARACTER_WIDTH
     fill = table["status"].map(fills)

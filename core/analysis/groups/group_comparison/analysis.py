@@ -395,7 +395,7 @@ ChosenDesign = Annotated[
     Choice(
         "Design of the comparison",
         (
-            ("automatic", "Automatic: within where groups share their contexts or people"),
+            ("automatic", "Automatic: within, if persons are the same"),
             ("within", "Within: the same contexts or people in every group"),
             ("between", "Between: other contexts or people in every group"),
         ),

@@ -448,7 +448,8 @@ def fit_sentence(fit: sentences.TableRow) -> str:
     if reported is None:
         return "the fit is undefined (not fitted, no test, or no maximum found; see the notes)"
     few_rows = float(fit.get("p_few_rows", math.nan))  # results of earlier versions have none
-    p = few_rows_words(few_rows) if math.isfinite(few_rows) else sentences.p_text(reported.p)
+    p = sentences.p_text(reported.p)
+    p += f", {few_rows_words(few_rows)}" if math.isfinite(few_rows) else ""
     test = f"{reported.chi2_words}, {p}, {reported.indices}"
     against = (
         f"; {sentences.against_text(sentences.names_of([fit['against']]))}"

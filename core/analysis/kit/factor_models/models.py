@@ -212,7 +212,7 @@ FactorEstimator = Annotated[
     Literal["automatic", "ml", "mlr", "fiml", "wlsmv"],
     Choice(
         "Estimator",
-        ((AUTOMATIC, "Automatic: WLSMV for fewer than five options, else MLR"), *ESTIMATORS),
+        ((AUTOMATIC, "Automatic: WLSMV below 5 options, else MLR"), *ESTIMATORS),
         help=f"{_CORRECTS} WLSMV takes answers as steps of normal variables, which suits few "
         "options. Automatic says in a note which one was taken, and why.",
     ),

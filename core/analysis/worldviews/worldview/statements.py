@@ -24,7 +24,7 @@ Count = Annotated[
     Choice(
         "Statements that count",
         (
-            ("five", "Reliable within the template: five tests (as published)"),
+            ("five", "Five tests in its template (as published)"),
             ("six", "Reliable, and of one stance in all templates: six tests"),
             ("all", "All with a stance, reliable or not"),
         ),
