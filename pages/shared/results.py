@@ -53,6 +53,7 @@ _MOST_ANSWERS = 4  # groups whose sentences stand above the chart
 _MOST_FOLDED = 40  # further groups on the page
 _LINE = 45  # characters in a line of a wide column of text
 _MOST_LINES = 4
+_IN_VIEW = 8  # columns that a window shows at first
 _WIDE = 360  # pixels of a column whose texts take several lines
 _MOST_PRINTED = 200  # rows of a table in the style of a manuscript
 _MOST_STYLED = 20_000  # cells; styling more makes a page slow
@@ -608,12 +609,13 @@ def _longest(values: pd.Series) -> int:
 def row_height(shown: ResultTable) -> int | None:
     """Pixels of a row that shows texts of a few lines in full; None for the usual height.
 
-    Longer texts stay in one line and open on a double-click, because high rows would spread a
-    table over several screens.
+    Longer texts, and those of columns that one scrolls to, stay in one line and open on a
+    double-click, because high rows would spread a table over several screens.
     """
     if shown.frame.size > _MOST_STYLED:
         return None
-    longest = max((_longest(shown.frame[column.name]) for column in shown.columns), default=0)
+    in_view = shown.columns[:_IN_VIEW]
+    longest = max((_longest(shown.frame[column.name]) for column in in_view), default=0)
     lines = -(-longest // _LINE)
     # The table breaks lines only if there is room for one more line.
     return 14 + 21 * (lines + 1) if 1 < lines <= _MOST_LINES else None

@@ -51,7 +51,7 @@ MISSING_WORDS: Mapping[ItemRule, str] = {
     "fiml": "all answers there are (full information: covariances by expectation-maximization)",
 }
 """Each of them in a sentence on the method."""
-KEYED_TITLE = "Keyed (1 or -1 = reverse)"
+KEYED_TITLE = "Keyed"
 INDEPENDENCE = (
     "Intervals take {rows} as independent.",
     "Repeated administrations of one model are not, so the true uncertainty is larger.",
