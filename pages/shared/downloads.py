@@ -168,11 +168,13 @@ def download_when_asked(label: str, make: Callable[[], bytes], file_name: str, *
 
 def command(*words: str) -> None:
     """The equivalent command line, as text to copy."""
-    st.caption(
-        "The same on the command line (close Inkblot first: only one program at a time can open "
-        "the database)"
-    )
-    st.code(f"{_PYTHON} {shlex.join(words)}", language=None, wrap_lines=True)
+    line = f"{_PYTHON} {shlex.join(words)}"
+    with st.popover("As a command", icon=":material/terminal:", type="tertiary"):
+        st.caption(
+            "The same on the command line. Close Inkblot first: only one program at a time can "
+            "open the database."
+        )
+        st.code(line, language=None, wrap_lines=True)
 
 
 def export_section(study: StudyRecord) -> None:

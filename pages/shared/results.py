@@ -45,7 +45,7 @@ disable_debug_mode()
 LIGHTS: Mapping[Light, str] = {
     "green": ":green[:material/check_circle:]",
     "red": ":red[:material/cancel:]",
-    "grey": ":gray[:material/help:]",
+    "grey": ":gray[:material/do_not_disturb_on:]",
 }
 _WORDING = "The text of the item. Double-click it to read all of it."
 _SYNTAX = "Syntax"  # the tab of scripts

@@ -10,6 +10,7 @@ from string import ascii_uppercase
 
 from core.collect.budget import TOKENS_WITHOUT_LIMIT, reply_limit
 from core.domain.cells import asks_in_company, overlap, overlap_but_for_repetition
+from core.domain.formats import TITLES
 from core.domain.instrument import ORIGINAL, REPLY_TO_JUDGE, Instrument, Item, problems
 from core.domain.languages import base_language, language_name
 from core.domain.numbers import count_text
@@ -223,7 +224,7 @@ def _needless_blocks(planned: PlannedDesign) -> Iterator[str]:
 def _crossing_cautions(
     bank: Instrument, design: Design, people: Sequence[Respondent]
 ) -> tuple[str, ...]:
-    sentences = [*_draft_cautions(bank, design)]
+    sentences = [*_draft_cautions(bank, design), *_label_cautions(bank, design)]
     if design.repetitions > 1:
         fixed = [p.label for p in people if p.kind != "simulated" and p.sampling.temperature == 0]
         if fixed:
@@ -337,6 +338,23 @@ def _asking_cautions(
             f"Answers of {_join(services)} held to a schema begin with a brace, so their first "
             "token says nothing about the option."
         )
+
+
+def _label_cautions(bank: Instrument, design: Design) -> Iterator[str]:
+    """Answer options that models read in English, or as a code, in another language."""
+    for chosen in bank.formats:
+        if chosen.code not in design.formats or not any(o.labels for o in chosen.options):
+            continue
+        title = TITLES.get(chosen.code, chosen.code)
+        for language in design.languages:
+            without = [o for o in chosen.options if not o.labels.get(language, "").strip()]
+            if without:
+                yield (
+                    f"{count_text(len(without), 'option')} of {title} "
+                    f"{'has' if len(without) == 1 else 'have'} no label in "
+                    f"{language_name(language)}: models read the English label there, or else the "
+                    "code. Write the labels on the page Banks, under Response options."
+                )
 
 
 def _draft_cautions(bank: Instrument, design: Design) -> Iterator[str]:

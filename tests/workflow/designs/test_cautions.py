@@ -6,8 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from core.domain.instrument import Item, Wording
 from core.domain.study import Context, Design
 from core.workflow import sample
+from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
 from tests.workflow.studies import simulated
@@ -52,6 +54,21 @@ def test_a_context_of_no_stated_language_is_named_where_items_are_in_several(wor
     two = replace(design, languages=("en", "de"), contexts=(UNSTATED,))
     (said,) = studies.cautions(workspace, two)
     assert "of 1 persona or conversation the language is not stated" in said
+
+
+def test_options_without_a_label_in_a_language_that_is_asked_are_warned_of(workspace, design):
+    state = editing.create(workspace, "Walks")
+    options = state.instrument.formats[0].options
+    unlabelled = tuple(replace(o, labels={"en": f"Agree {o.code}"}) for o in options[1:])
+    formats = (replace(state.instrument.formats[0], options=(options[0], *unlabelled)),)
+    items = (Item("q1", (Wording("en", "I walk."), Wording("de", "Ich gehe."))),)
+    bank = replace(state.instrument, items=items, formats=formats)
+    editing.save(workspace, bank, expected_revision=state.revision)
+    german = replace(design, instrument=bank.code, languages=("en", "de"))
+    (said,) = studies.cautions(workspace, german)
+    assert said.startswith("4 options of Likert, 5 options")
+    assert "no label in German" in said
+    assert studies.cautions(workspace, replace(german, languages=("en",))) == ()
 
 
 def test_the_personas_that_come_along_say_their_language(workspace):
