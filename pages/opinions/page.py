@@ -8,5 +8,6 @@ analysis_page.show(
     "Opinions",
     "Which opinions are held, how firmly, and in which language; and whether they give way when "
     "the user states the opposite.",
+    above=questions.firmest,
     tabs=questions.tabs,
 )

@@ -16,6 +16,7 @@ from core.analysis.kit.question_map import (
     map_frame,
     question_map,
 )
+from core.analysis.opinions.opinions import firmest_answers
 from core.charts import Chart, with_item_texts
 from core.charts.opinions import question_map_chart, rows_per_page
 from core.charts.panels import Theme
@@ -33,7 +34,18 @@ from pages.shared.analysis_page import Tabs
 from pages.shared.downloads import file_stem
 
 _TITLE = "All questions"
+_FIRMEST_HELP = (
+    "Questions whose b (1: always yes, -1: always no) has an interval that leaves out 0, the "
+    "largest b first. The tab All questions has the others too."
+)
 _OPINIONS, _SHIFT = "opinions", "bias_shift"
+
+
+def firmest(_study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) -> None:
+    """The questions that are answered most firmly, in their wordings."""
+    if request.analysis == _OPINIONS:
+        st.markdown("**Held most firmly**", help=_FIRMEST_HELP)
+        results.show_answers("opinions:firmest", firmest_answers(result))
 
 
 def tabs(study: StudyRecord, request: AnalysisRequest, result: AnalysisResult) -> Tabs:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -62,12 +63,14 @@ from core.analysis.kit.options import (
 from core.analysis.kit.registry import Number, analysis
 from core.analysis.kit.results import Findings, option_result
 from core.analysis.kit.sentences import (
+    GroupAnswer,
     GroupAnswers,
     TableRow,
     answers_of_groups,
     coefficient_text,
     first_column,
     interval_text,
+    rows_by_group,
     side_of_interval,
     table_of,
 )
@@ -260,6 +263,8 @@ _MEANS_ONLY = (
     "Comparisons are of mean b. Single questions may differ either way although means do not: see "
     "the page Languages for languages, and the table of questions for all."
 )
+_SIDES = {1: "Yes", -1: "No"}
+_MOST_FIRM, _LONGEST_WORDING = 2, 70
 _LEANING = {1: "leans to yes", -1: "leans to no", 0: "leans to neither side beyond chance"}
 
 
@@ -301,6 +306,34 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         *difference_answers(result, "mean b (−1: all no, 1: all yes)"),
         *answers_of_groups(table_of(result, "groups"), sentence),
     )
+
+
+def firmest_answers(result: AnalysisResult) -> GroupAnswers:
+    """For each group, how many questions have a side, and those that are answered most firmly.
+
+    A question has a side where the interval of its b leaves out 0.
+    """
+
+    def questions(rows: Sequence[TableRow], side: Literal[-1, 1]) -> str:
+        of_side = [r for r in rows if side_of_interval(r["ci_low"], r["ci_high"]) == side]
+        of_side.sort(key=lambda row: -side * row["b"])
+        named = [
+            f"“{_short(result.item_texts.get(str(row['item'])) or str(row['item']))}” "
+            f"({coefficient_text(row['b'])})"
+            for row in of_side[:_MOST_FIRM]
+        ]
+        listed = ", ".join(named) + (", and others" if len(of_side) > len(named) else "")
+        return f"{_SIDES[side]} on {len(of_side)} of {len(rows)}" + (listed and f": {listed}")
+
+    return tuple(
+        GroupAnswer(group, f"{questions(rows, 1)}. {questions(rows, -1)}.")
+        for group, rows in rows_by_group(table_of(result, "questions")).items()
+    )
+
+
+def _short(wording: str) -> str:
+    """A wording that a sentence can hold."""
+    return textwrap.shorten(wording, _LONGEST_WORDING, placeholder=" …")
 
 
 @analysis(

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import permutation_test
 
+from core.analysis.opinions.opinions import firmest_answers
 from core.analysis.opinions.opinions import opinions as analysis
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
@@ -216,6 +219,19 @@ def test_whether_languages_differ_is_said_with_the_test():
     (alone, _, _) = analyses.by_name("opinions").answer(analysis(two))
     assert alone.sentence.startswith("A difference in mean b (−1: all no, 1: all yes) is not ")
     assert "is not shown: fr minus en (gpt) .00 [−." in alone.sentence
+
+
+def test_the_opinions_held_most_firmly_are_named_in_their_wordings_where_chance_is_ruled_out():
+    long = "Should " + "every " * 20 + "city have trams?"
+    asked = [("q1", 30, 0, 0), ("q2", 25, 5, 0), ("q3", 16, 14, 0), ("q4", 0, 30, 0)]
+    asked += [("q5", 28, 2, 0), ("q6", 1, 0, 0)]
+    result = replace(analysis(opinions(asked), by=("respondent",)), item_texts={"q1": long})
+    (answer,) = firmest_answers(result)
+    assert answer.group == "gpt"
+    assert answer.sentence == (
+        f"Yes on 3 of 6: “Should {'every ' * 10}…” (1.00), "
+        "“q5” (.87), and others. No on 1 of 6: “q4” (−1.00)."
+    )
 
 
 def test_only_the_first_phase_counts_unless_phases_stand_side_by_side():
