@@ -441,6 +441,9 @@ def steps_of_a_study() -> None:
         with column, st.container(gap=None):
             st.page_link(page, label=f"**{label}**")
             st.caption(explanation)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("You have answers already?", width="content")
+        widgets.import_link("Import them from Excel, SPSS or CSV")
 
 
 def notices() -> None:

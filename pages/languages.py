@@ -23,6 +23,7 @@ from pages.shared.analysis_page import Tabs
 
 _TABLE = "item_differences"
 _SCORES = "score_correlations"
+_MOST_IN_SHORT = 4  # groups, as many as have their sentences unfolded
 _WORDING = "The text of the item in this language. Double-click it to read all of it."
 _NO_WORDING = "(no wording)"
 
@@ -102,20 +103,21 @@ def _in_short(study: StudyRecord, request: AnalysisRequest, result: AnalysisResu
         return
     of_scores, of_measure = (_request(study, request, one.analysis) for one in _OF_SCORES)
     rows = languages.individuals(widgets.workspace(), of_scores)
-    scores = _if_known(of_scores) if rows else None
-    agreement = languages.agreement(result, scores, _if_known(of_measure), rows)
+    computations = [
+        computing.computation_of(widgets.workspace(), one)
+        for one in (*([of_scores] if rows else []), of_measure)
+    ]
+    if not all(computation.ended for computation in computations):
+        st.caption("In short: follows when all that stands below is computed.")
+        return
+    *scores, measure = (computation.result for computation in computations)
+    agreement = languages.agreement(result, scores[0] if scores else None, measure, rows)
     lines = []
-    for group, parts in agreement.items():
+    for group, parts in list(agreement.items())[:_MOST_IN_SHORT]:
         words = " · ".join(f"{results.LIGHTS[light]} {widgets.plain(w)}" for w, light in parts)
         lines.append(f"**In short, {widgets.plain(group)}:** {words}" if group else words)
-    st.markdown("  \n".join(lines))
-
-
-def _if_known(request: AnalysisRequest) -> AnalysisResult | None:
-    """The result, if it is there soon; what keeps it from coming is said further below."""
-    computation = computing.computation_of(widgets.workspace(), request)
-    computation.wait(analysis_page.WAIT_S)
-    return computation.result
+    if lines:
+        st.markdown("  \n".join(lines))
 
 
 def _request(study: StudyRecord, request: AnalysisRequest, name: str) -> AnalysisRequest:

@@ -309,10 +309,11 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     else:
         st.caption(
             plain(
-                f"None of your numbers stands beside a printed one: the study {study.name} asks "
-                f"the bank {study.instrument}, and the design of {table.of.short_name} asks "
-                f"{' and '.join(table.of.banks)}. Choose another study above, or ask the design "
-                "yourself."
+                f"None of your numbers stands beside a printed one: the bank {study.instrument} of "
+                f"the study {study.name} is none of those that are set beside "
+                f"{table.of.short_name} at first ({', '.join(table.of.banks)}). Choose another "
+                "study above, ask the design yourself, or say below which of yours stands for "
+                "which."
             )
         )
     if comparison.others:

@@ -153,8 +153,10 @@ def _ends_of_panels(rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
     """The ends of the axis of each panel: the same, so that panels can be compared by eye."""
     of_panel = {str(group): _ends(own) for group, own in rows.groupby("group", sort=False)}
     low, high = _ends(rows)
-    shows_all = all(low <= start and end <= high for start, end in of_panel.values())
-    shortest = min(end - start for start, end in of_panel.values())
+    with_values = set(rows.loc[rows["value"].notna(), "group"].astype(str))
+    drawn = [ends for group, ends in of_panel.items() if group in with_values]
+    shows_all = all(low <= start and end <= high for start, end in drawn)
+    shortest = min((end - start for start, end in drawn), default=0.0)
     if shows_all and high - low <= _PANEL_STRETCH * shortest:
         return dict.fromkeys(of_panel, (low, high))
     return of_panel

@@ -245,6 +245,7 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
     left_out = left_out + cut
     words = plot.words(EstimateRows(table)) if callable(plot.words) else plot.words
     words += left_out
+    data = table
     if _one_row_each(table, plot):
         table = table.rename(columns={"group": "item", "item": "group"})[table.columns]
         plot = replace(plot, row="Group")
@@ -284,7 +285,7 @@ def dot_chart(frame: pd.DataFrame, plot: DotPlot, theme: Theme, left_out: str = 
         )
     text = " ".join([words, *beyond, *without])
     items = ("item",) if plot.rows_are_items else ()
-    return Chart(plot.title, spec, text, table, across, items, plot.tab, left_out=left_out)
+    return Chart(plot.title, spec, text, data, across, items, plot.tab, left_out=left_out)
 
 
 def _one_row_each(table: pd.DataFrame, plot: DotPlot) -> bool:

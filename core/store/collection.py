@@ -119,7 +119,7 @@ where t.study_id = $study
 _ATTEMPTS = """
 select outcome, message, count(*), coalesce(sum(tokens_in), 0), coalesce(sum(tokens_out), 0),
     coalesce(sum(cost), 0), count(*) filter (where cost is null), bool_or(cost_estimated),
-    sum(tokens_cached)
+    sum(tokens_cached), count(*) filter (where number > 1)
 from attempt left join attempt_cache using (attempt_id)
 where study_id = ? group by outcome, message order by 3 desc
 """
@@ -263,6 +263,7 @@ class AttemptSummary:
     cost_unknown: int
     cost_estimated: bool
     tokens_cached: int | None = None  # part of `tokens_in`; None: no service says
+    repeated: int = 0  # calls that were made before
 
 
 def remaining_calls(

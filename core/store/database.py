@@ -255,13 +255,12 @@ class Database:
         self._begin_generation()
         size = _file_size(self.path)
         try:
-            yield
+            with self._recent.writing():
+                yield
         except StoreError:
             if self._has_unused_space or _file_size(self.path) > size:
                 self._reopen()
             raise
-        finally:
-            self._recent.forget()
         with self._idle:
             now = database_file.state_of(self.path)
             if self._state is not None and self._state.goes_on_as(now):

@@ -28,7 +28,6 @@ from core.workflow.banks.grid import (
     NUMBER,
     PARTY,
     POSITION,
-    SIGN_WORDS,
     TEXT,
     GridEdits,
     GridTextColumn,
@@ -135,7 +134,6 @@ _FACT_TITLES = {
     _POSITIONS: "Parties",
 }
 _VALUE_KINDS = {ATTRIBUTE: "texts", NUMBER: "numbers"}
-_SIGNS = [*SIGN_WORDS.values()]
 
 
 @dataclass
@@ -217,25 +215,24 @@ def _setting(name: str, text_width: int) -> Any:
             "Domain: +1 if agreeing means more of it, −1 if it means less, 0 if neither; empty if "
             "the item does not belong to it."
         )
-        return config.SelectboxColumn(title, width=110, help=help_text, options=_SIGNS)
+        return config.TextColumn(title, width=110, help=help_text)
     if name.startswith(PARTY):
         help_text = "Party: +1 if it is for, −1 if against, 0 if neither; empty if unknown."
-        return config.SelectboxColumn(title, width=100, help=help_text, options=_SIGNS)
+        return config.TextColumn(title, width=100, help=help_text)
     if name.startswith(ANNOTATION):
         help_text = (
             "The code that one annotator gives: +1, 0 or −1; empty if there is none. The column of "
             "the domain, which holds the consensus, does not follow from it."
         )
-        return config.SelectboxColumn(title, width=120, help=help_text, options=_SIGNS)
+        return config.TextColumn(title, width=120, help=help_text)
     if name.startswith((ATTRIBUTE, NUMBER)):
         own = name.partition(":")[2]
         help_text = f"An attribute of the items. Filters and groups of analyses call it item.{own}."
         column = config.NumberColumn if name.startswith(NUMBER) else config.TextColumn
         return column(title, width=120, help=widgets.plain(help_text))
     fact = ITEM_COLUMNS[name]
-    if fact.choices:
-        return config.SelectboxColumn(title, width=110, help=fact.help, options=[*fact.choices])
-    if fact.is_number:
+    # A column of choices would drop what is pasted and is not among them, such as R, in silence.
+    if fact.is_number and not fact.choices:
         return config.NumberColumn(title, width=80, min_value=0, step=1, help=fact.help)
     return config.TextColumn(title, width=110, help=fact.help)
 

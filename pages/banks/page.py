@@ -416,6 +416,12 @@ def _one_bank(code: str) -> None:
                 args=(editor,),
             )
             heading(editor.bank.title)
+            st.page_link(
+                "pages/design/page.py",
+                label="Design a study with it",
+                icon=":material/grid_on:",
+                help="Design begins with the bank that you edited last.",
+            )
         header(editor)
         section = st.segmented_control(
             "Part of the bank",

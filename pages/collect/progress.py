@@ -78,11 +78,10 @@ def _figures(now: Progress) -> None:
     with st.container(horizontal=True):
         for label, value, explanation in figures:
             st.metric(label, plain(value), help=plain(explanation), width="content", border=True)
-    repeated = now.n_sent - now.n_done
-    if now.n_done and repeated > 0 and now.state != "running":
+    if now.n_repeated:
+        repeated = count_text(now.n_repeated, "call repeats", "calls repeat")
         st.caption(
-            f"{count_text(repeated, 'call')} more than questions with a reply: where a call failed "
-            "or a reply had no usable answer, the question was asked again."
+            f"{repeated} an earlier one, which had failed or whose reply had no usable answer."
         )
     if lost := control.no_answer_words(now):
         st.caption(plain(lost))
@@ -214,6 +213,12 @@ def _links(study: str) -> None:
             "pages/item_statistics.py",
             label="See item statistics",
             icon=":material/bar_chart:",
+            query_params=query,
+        )
+        st.page_link(
+            "pages/reliability.py",
+            label="See reliability",
+            icon=":material/repeat:",
             query_params=query,
         )
         st.page_link(

@@ -33,6 +33,7 @@ _ROLE_WORDS = {
 _MISSING = ", ".join(mappings.MISSING_STATUSES)
 _NEW = "A new bank, made from the file"
 _COLUMN, _ROLE, _CODE, _REVERSED, _SUBSCALE = "Column", "Role", "Item code", "Reversed", "Subscale"
+_ONE_SCALE = "scale"
 
 
 @dataclass(frozen=True)
@@ -309,6 +310,14 @@ def _with_bank(
     for name, one in items.items():
         if scale := str(one[_SUBSCALE] or "").strip():
             subscales[scale] = (*subscales.get(scale, ()), codes[name])
+    without_keys = not subscales and not any(one[_REVERSED] for one in items.values())
+    if without_keys and st.checkbox(
+        "All items are one scale, and none is reversed",
+        key=keys.key("one_scale", base),
+        help="Without this, a subscale or a reversed item, nothing says how the items are keyed, "
+        "and pages warn of a study without a bank.",
+    ):
+        subscales = {_ONE_SCALE: tuple(codes.values())}
     new_bank = NewBank(
         title.strip(),
         tuple(codes[name] for name, one in items.items() if one[_REVERSED]),

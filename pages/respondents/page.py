@@ -192,6 +192,13 @@ def main() -> None:
         listed = catalog.list_respondents(widgets.workspace())
         form, others = st.columns([3, 2], gap="large")
         with form:
+            if listed:
+                st.page_link(
+                    "pages/design/page.py",
+                    label=f"{count_text(len(listed), 'respondent is', 'respondents are')} ready: "
+                    "design a study, or add another below",
+                    icon=":material/grid_on:",
+                )
             chosen = _choose(listed)
             if chosen is None:
                 _new_respondent()

@@ -68,7 +68,13 @@ def option_form(
     shown = [option for option in analysis.options if option.name not in elsewhere]
     small = [option for option in shown if not _is_wide(option)]
     wide = [option for option in shown if _is_wide(option)]
-    seldom = [option for option in wide if isinstance(option.kind, Rows) and option.kind.seldom]
+    # who has facts about people groups by these, and types no groups of contexts
+    has_facts = bool(person_facts.levels(widgets.workspace(), study.code))
+    seldom = [
+        option
+        for option in wide
+        if isinstance(option.kind, Rows) and (option.kind.seldom or has_facts)
+    ]
     wide = [option for option in wide if option not in seldom]
     more = [*small[_SHOWN:], *seldom]
     initial = {option.name: option.initial for option in analysis.options}

@@ -284,11 +284,11 @@ def no_study() -> None:
         import_link()
 
 
-def import_link() -> None:
+def import_link(label: str = "Import answers") -> None:
     """The way to the import of answers."""
     st.page_link(
         "pages/import_export/page.py",
-        label="Import answers",
+        label=label,
         icon=":material/upload_file:",
         help="Answers of people, or of models that were asked elsewhere, from a file.",
     )

@@ -338,8 +338,8 @@ BY_HAND = {
         "Under another wording the stance is as expected in 95% (paraphrases), 85% "
         "(negation); kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], "
         "negation −.69 (of negation it ought to be near −1); "
-        "alpha across 6 templates .78 [.70, .85], 198 of 239 statements have one stance across "
-        "them.",
+        "alpha across 6 templates .78 [.70, .85], 198 of 239 statements have a stance that is "
+        "the same in all.",
     ),
     "rater_agreement": (
         made(

@@ -250,6 +250,17 @@ def test_cells_of_a_spreadsheet_pasted_into_the_table_fill_rows_and_columns(page
     assert on_file(typed, items)[place.rows :] == list(TYPED)
 
 
+def test_keys_pasted_from_a_spreadsheet_are_read_in_each_of_their_words(page, typed):
+    opened(page, typed, PLACES["pages/banks/items.py"])
+    choose(page, "Keyed", 0)
+    paste(page, "R\n-1")
+
+    def keys(workspace):
+        return [item.keyed for item in editing.load(workspace, "typed").instrument.items]
+
+    assert on_file(typed, keys) == [-1, -1]
+
+
 @SPEEDS
 def test_groups_are_typed_and_pasted_as_they_are(page, typed, delay_ms):
     """The table of an analysis: typed into, pasted into as cells, and as a block into one cell."""

@@ -311,7 +311,9 @@ def test_many_groups_with_one_row_each_are_the_rows_of_one_picture(n_groups, n_r
     plot = DotPlot("Title", "Axis", "", row="Format", below=[], ends=(0.0, 1.0), same_scale=True)
     chart = dot_chart(frame, plot, "light")
     assert len(chart.panels) == 1
-    assert chart.data["item"].nunique() == n_rows
+    rows = chart.spec.to_dict()["data"]["name"], chart.spec.to_dict()["datasets"]
+    assert len({row["item"] for row in rows[1][rows[0]]}) == n_rows
+    assert list(chart.table["group"]) == groups
     stretched = frame.assign(ci_high=[-90.0, *[0.2] * (n_groups - 1)])
     stretched = replace(plot, ends=lambda rows: (rows["ci_high"].min(), 1.0)), stretched
     assert len(dot_chart(stretched[1], stretched[0], "light").panels) == n_groups

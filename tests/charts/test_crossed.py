@@ -84,6 +84,16 @@ def test_panels_of_the_same_measure_have_one_axis_so_that_they_can_be_compared()
     assert ends(first)[1] >= 3.2
 
 
+def test_a_panel_without_a_value_leaves_the_others_on_one_axis():
+    values = {
+        (item, "en", model): start + 0.1 * k if start else math.nan
+        for model, start in (("m1", 2.9), ("m2", 2.5), ("m3", 0))
+        for k, item in enumerate(("a", "b", "c", "d"))
+    }
+    first, second, *_ = crossed_chart(crossed(values), PANELS, "light").panels
+    assert ends(first) == ends(second)
+
+
 def test_a_degenerate_level_does_not_stretch_the_axis_and_is_named():
     rows = [((f"i{k}",), 3 + 0.1 * k, 2.5, 4.0) for k in range(8)]
     rows.append((("wild",), 900.0, math.nan, math.nan))

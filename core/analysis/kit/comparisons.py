@@ -567,7 +567,10 @@ def difference_answers(result: AnalysisResult, measure: str) -> GroupAnswers:
     for row in compared.frame.to_dict("records"):
         by_factor.setdefault(str(row["factor"]), []).append({str(k): v for k, v in row.items()})
     return tuple(
-        GroupAnswer(f"Depends on the {factor.lower()}", _difference_sentence(rows, measure, units))
+        GroupAnswer(
+            f"Depends on the {factor[:1].lower()}{factor[1:]}",
+            _difference_sentence(rows, measure, units),
+        )
         for factor, rows in by_factor.items()
     )
 

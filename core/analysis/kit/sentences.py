@@ -223,9 +223,9 @@ def order_kept(pairs: Sequence[TableRow], what: str) -> tuple[str, Light]:
     sides = [side_of_interval(row["ci_low"], row["ci_high"]) for row in pairs]
     kept = sum(side > 0 for side in sides)
     things = f"{what[:1].upper()}{what[1:]}"
-    if kept == len(sides):
+    if sides and kept == len(sides):
         return f"{things} keep their order", "green"
-    light: Light = "red" if min(sides) < 0 else "grey"
+    light: Light = "red" if -1 in sides else "grey"
     if kept:
         return f"{things} keep their order in {kept} of {count_text(len(sides), 'pair')}", light
     if light == "red":

@@ -232,7 +232,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 f"alpha across {int(alpha['templates'])} {alpha['compared']} "
                 f"{coefficient_text(alpha['alpha'])}"
                 f"{interval_text(alpha['ci_low'], alpha['ci_high'])}, {int(alpha['same'])} of "
-                f"{count_text(int(alpha['statements']), 'statement')} have one stance across them"
+                f"{count_text(int(alpha['statements']), 'statement')} have a stance that is the "
+                "same in all"
                 + (
                     f" in every one of {asked} conditions"
                     if (asked := int(alpha["conditions"])) > 1

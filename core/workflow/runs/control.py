@@ -116,6 +116,7 @@ class Progress:
     cause: str = ""  # what kind of thing paused the run, where its report says
     noted: tuple[tuple[str, int], ...] = ()  # what is said of replies, and of how many
     n_out: int = 0  # calls that are out in batches
+    n_repeated: int = 0  # of `n_attempts`, calls that were made before
     remarks: tuple[str, ...] = ()  # on a run under way: what it waits for, whom it paused
 
     @property
@@ -236,6 +237,7 @@ def progress(workspace: Workspace, study: str) -> Progress:
         tokens_cached=sum(cached)
         if (cached := [s.tokens_cached for s in summaries if s.tokens_cached is not None])
         else None,
+        n_repeated=sum(s.repeated for s in summaries),
         cost=sum(s.cost for s in summaries) + lost.cost,
         cost_unknown=sum(s.cost_unknown for s in summaries) + lost.cost_unknown,
         cost_estimated=any(s.cost_estimated for s in summaries) or lost.cost > 0,

@@ -68,6 +68,8 @@ def _found_in(workspace: Workspace, study: str) -> dict[Requirement, bool]:
     every = browsing.all_levels(workspace, study)
     asked = {name: [level for level in levels if level != ""] for name, levels in every.items()}
     several = {name: len(levels) > 1 for name, levels in asked.items()}
+    # the second phase has a template of its own, which is no other wording of the question
+    templates = len(asked["template"]) - several["phase"]
     points = any(o.points is not None for one in bank.formats for o in one.options)
     return {
         "scores": bank.kind == "items" and (points or not bank.formats) and several["item"],
@@ -77,7 +79,7 @@ def _found_in(workspace: Workspace, study: str) -> dict[Requirement, bool]:
         "formats": several["format"],
         "repetitions": several["repetition"],
         "languages": several["language"],
-        "forms": several["form"] or several["label_order"] or several["template"],
+        "forms": several["form"] or several["label_order"] or templates > 1,
         "phases": several["phase"],
         "domains": any(item.loadings for item in bank.items),
         "annotations": any(item.annotations for item in bank.items),

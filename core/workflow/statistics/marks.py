@@ -62,6 +62,7 @@ def levels_of_mark(result: AnalysisResult, mark: Mapping[str, Any]) -> MarkLevel
     """What a mark stands for. There are no levels where its group is one that no filter names.
 
     A group is known by the name that tables give it, a level by itself where one factor has it.
+    Groups that are the rows of a chart stand where items stand elsewhere.
     """
     groups, single = _names_in(result)
     levels: dict[str, Any] = {}
@@ -75,7 +76,7 @@ def levels_of_mark(result: AnalysisResult, mark: Mapping[str, Any]) -> MarkLevel
         elif len(single.get(named, {})) == 1:
             levels |= single[named]
         elif named not in _ALL:
-            if name == "group":
+            if name == "group" and str(mark.get("item")) not in groups:
                 return MarkLevels({}, is_whole=False)
             is_whole = False
     return MarkLevels(levels, is_whole)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
 
-from core.analysis.groups.cross_language import analysis as module
 from core.analysis.groups.cross_language.analysis import cross_language
 from core.analysis.kit import item_errors as kit_errors
+from core.analysis.kit.sentences import order_kept
 from core.errors import NotEnoughData
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import opinions
@@ -151,6 +151,7 @@ def test_of_two_phases_the_initial_one_counts_unless_they_stand_side_by_side():
     result = found["result"]
     assert (result.n_used, result.n_left_out, result.n_missing) == (100, 100, 0)
     assert any("initial phase" in text for text in result.notes)
+    assert result.n_second_phase == result.n_left_out > 0
     assert found["answers"]["n"].max() == 50
     apart = compare(both, by=("respondent", "phase"))["correlations"]
     assert apart["phase"].tolist() == ["initial", "opposing"]
@@ -747,4 +748,4 @@ def test_the_answer_says_whether_items_keep_their_order_by_the_intervals():
         ((0, -1), "Items do not keep their order"),
     ):
         rows = [dict(zip(("ci_low", "ci_high"), ends[side], strict=True)) for side in sides]
-        assert module._order_text(rows) == words
+        assert order_kept(rows, "items")[0] == words

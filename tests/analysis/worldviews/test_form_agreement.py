@@ -180,7 +180,7 @@ def test_templates_have_a_sentence_where_no_statement_has_another_wording():
     }
     (answer,) = analyses.by_name("form_agreement").answer(form_agreement(statements(cells)))
     assert answer.sentence.startswith("Alpha across 2 templates .44 [")
-    assert answer.sentence.endswith("2 of 3 statements have one stance across them.")
+    assert answer.sentence.endswith("2 of 3 statements have a stance that is the same in all.")
 
 
 def test_formats_are_not_called_templates_and_contexts_are_counted():
@@ -195,7 +195,7 @@ def test_formats_are_not_called_templates_and_contexts_are_counted():
     (answer,) = analyses.by_name("form_agreement").answer(result)
     assert "across 4 pairs of template and format" in answer.sentence
     assert answer.sentence.endswith(
-        "2 of 3 statements have one stance across them in every one of 3 conditions."
+        "2 of 3 statements have a stance that is the same in all in every one of 3 conditions."
     )
 
 

@@ -32,14 +32,28 @@ def test_an_order_is_kept_where_every_interval_is_above_0(pairs, words, light):
     assert verdict == light
 
 
-def correlations(rows):
+def correlations(rows, *further):
     columns = (
-        group("respondent", "Respondent"),
+        *(group(name, name) for name in ("respondent", *further)),
         *(key(name, name) for name in ("scale", "kind")),
         *(number(name, name) for name in ("ci_low", "ci_high")),
     )
-    frame = pd.DataFrame(rows, columns=[column.name for column in columns])
-    return AnalysisResult((ResultTable("correlations", "r", frame, columns),), "row", 1, 0, "m")
+    frame = pd.DataFrame(rows, columns=[column.name for column in columns]).assign(r=0.5)
+    columns = (*columns, number("r", "r"))
+    verdicts = (
+        group("respondent", "Respondent"),
+        key("verdict", "Verdict"),
+        number("difference", "Difference"),
+    )
+    means = pd.DataFrame(
+        [("gpt", "equivalent, though different", 0.1), ("qwen", "different", 0.5)],
+        columns=[column.name for column in verdicts],
+    )
+    tables = (
+        ResultTable("correlations", "r", frame, columns),
+        ResultTable("equivalence", "means", means, verdicts),
+    )
+    return AnalysisResult(tables, "row", 1, 0, "m")
 
 
 def test_of_scores_those_on_all_items_count_in_the_first_kind():
@@ -54,7 +68,32 @@ def test_of_scores_those_on_all_items_count_in_the_first_kind():
     found = languages.agreement(items, scores, None, "contexts")
     assert found["gpt"] == (
         ("Items keep their order", "green"),
+        ("Means are equivalent", "green"),
         ("Contexts keep their order", "green"),
         ("Whether items measure the same is not known", "grey"),
     )
-    assert [part.light for part in found["qwen"]] == ["red", "grey"]
+    assert [part.light for part in found["qwen"]] == ["red", "red", "grey"]
+    assert found["qwen"][1].words == "Means differ"
+
+
+def test_formats_that_stand_apart_count_together_and_undefined_pairs_are_left_out():
+    items = correlations([("gpt", "", "pearson", 0.1, 0.9), ("gpt", "", "pearson", None, None)])
+    table = items.tables[0]
+    table.frame.loc[1, "r"] = float("nan")
+    scores = correlations(
+        [
+            ("gpt", "likert_5", "all items", "pearson", 0.1, 0.8),
+            ("gpt", "yes_no", "all items", "pearson", -0.1, 0.8),
+        ],
+        "format",
+    )
+    found = languages.agreement(items, scores, None, "contexts")
+    assert [part.words for part in found["gpt"]][:3] == [
+        "Items keep their order",
+        "Means are equivalent",
+        "Contexts keep their order in 1 of 2 pairs",
+    ]
+
+
+def test_of_nothing_no_order_is_kept():
+    assert order_kept([], "items")[1] == "grey"

@@ -57,6 +57,11 @@ def test_a_group_an_item_and_a_level_by_itself_are_known_by_the_names_of_the_tab
 def test_a_group_of_what_no_filter_names_has_no_replies_of_its_own():
     """Its item alone would lead to the replies of all groups."""
     assert levels(group="a · personas", item="q1") == ({}, False)
+    # where the groups are the rows of a chart, something else may stand in their place
+    assert levels(group="everyday", item="a · de") == (
+        {"respondent": "a", "language": "de"},
+        False,
+    )
     (table,) = RESULT.tables
     frame = table.frame.copy()
     frame.insert(0, "context_set", ["personas", "none", "none"])

@@ -383,6 +383,9 @@ def cross_language(
         unit=f"one item, or a pair asked both ways, in one {grouping_title(compare).lower()}",
         used=int(usable_counts(alike if measure == "s" else counted)["count"].sum()),
         method=_method(measure, compare, pair_rules, margin_reason.strip()),
+        counted=of_phase(option_counts, INITIAL)
+        if measure != "s" and phases_differ(option_counts, names)
+        else None,
     )
 
 
