@@ -233,7 +233,7 @@ class WholeNumberColumn(ItemColumn):
         return int(number)
 
 
-_KEYS = {
+KEY_WORDS = {
     **dict.fromkeys(("", "+", "1", "+1", "1.0"), 1),
     **dict.fromkeys(("-", "-1", "-1.0", "r", "reverse", "reversed", "- reverse"), -1),
 }
@@ -253,7 +253,7 @@ class KeyingColumn(ItemColumn):
 
     def read(self, cell: str) -> int:
         """1 or -1 for any of the words for it."""
-        key = _KEYS.get(cell.strip().lower().translate(DASHES))
+        key = KEY_WORDS.get(cell.strip().lower().translate(DASHES))
         if key is None:
             raise ValueError(f"'{cell}' is not 1, -1, +, -, R or reverse")
         return key

@@ -19,6 +19,8 @@ import streamlit as st
 
 from core.domain.numbers import count_text
 from core.workflow.banks.grid import GridEdits, rows_of_text
+from core.workflow.banks.pasted import pasted_rows
+from pages.shared import widgets
 
 EMPTY_ROWS = 10
 _EDITORS = "static/static/js/*overlay-editor*.js"
@@ -153,14 +155,14 @@ def box_of_rows(
             height=150,
             label_visibility="collapsed",
             placeholder=f"One {what} per line{f'. {hint}' if hint else ''}\n"
-            f"Or rows copied from a spreadsheet, with the columns: {order}",
+            f"Or rows copied from a spreadsheet, with heads of columns or in this order: {order}",
         )
         st.button(
             f"Add these {what}s",
             key=f"{key}:add",
             icon=":material/add:",
             on_click=_add,
-            args=(key, done, tuple(columns), single, what, add),
+            args=(key, done, columns, single, what, add),
         )
         if words := st.session_state.pop(done, ""):
             st.success(words)
@@ -169,12 +171,15 @@ def box_of_rows(
 def _add(
     key: str,
     done: str,
-    columns: tuple[str, ...],
+    columns: Mapping[str, str],
     single: str,
     what: str,
     add: Callable[[list[dict[str, str]]], bool],
 ) -> None:
-    rows = rows_of_text(st.session_state.to_dict().get(key) or "", columns, single)
+    rows, left_out = pasted_rows(st.session_state.to_dict().get(key) or "", columns, single)
     if rows and add(rows):
         st.session_state[key] = ""
-        st.session_state[done] = f"{count_text(len(rows), what)} added."
+        words = f"{count_text(len(rows), what)} added."
+        if left_out:
+            words += f" Left out, as the table has no such column: {', '.join(left_out)}."
+        st.session_state[done] = widgets.plain(words)

@@ -370,7 +370,7 @@ def rows_of_text(text: str, columns: Sequence[str], single: str) -> list[dict[st
     """
     if "\t" not in text:
         return [{single: line.strip()} for line in text.splitlines() if line.strip()]
-    return [dict(zip(columns, cells, strict=False)) for cells in _parse_block(text)]
+    return [dict(zip(columns, cells, strict=False)) for cells in cells_of_block(text)]
 
 
 _REVERSED_MARK = re.compile(r"\s*\(\s*(?:r|rev\.?|reversed?)\s*\)\.?$", re.I)
@@ -748,7 +748,7 @@ def _rows_of_block(cells: Cells, columns: Sequence[str]) -> list[Cells]:
     place = _block_column(cells, columns)
     if place is None:
         return [cells]
-    block = _parse_block(str(cells[columns[place]]))
+    block = cells_of_block(str(cells[columns[place]]))
     rows: list[dict[str, Any]] = [
         dict(zip(columns[place:], values, strict=False)) for values in block
     ]
@@ -764,11 +764,11 @@ def _n_overflowing(cells: Cells, columns: Sequence[str]) -> int:
     if place is None:
         return 0
     room = len(columns) - place
-    block = _parse_block(str(cells[columns[place]]))
+    block = cells_of_block(str(cells[columns[place]]))
     return sum(bool(value.strip()) for values in block for value in values[room:])
 
 
-def _parse_block(text: str) -> list[list[str]]:
+def cells_of_block(text: str) -> list[list[str]]:
     """Rows of cells as a spreadsheet puts them on the clipboard; blank rows are left out."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     rows: list[list[str]] = [[]]
