@@ -550,8 +550,10 @@ def main() -> None:
         bank_attachment.attach_section()
     st.header("Export a study")
     with widgets.error_box():
-        study = widgets.study_chooser()
-        if study is not None:
+        study = widgets.choose_study(("planned", "imported"))
+        if study is None:
+            st.caption("There is no study yet whose files could be exported.")
+        else:
             widgets.unreviewed_note(study)
             downloads.export_section(study)
             packages.export_section(study)

@@ -10,7 +10,7 @@ import pytest
 import streamlit
 from streamlit.proto.WidgetStates_pb2 import WidgetState
 
-from core.workflow.answers import imports, mappings
+from core.workflow.answers import bank_attachment, imports, mappings
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.statistics import analyses
@@ -47,7 +47,9 @@ def edit(at, column, edits):
 
 
 def field(at, label):
-    (found,) = [f for f in [*at.text_input, *at.text_area, *at.selectbox] if f.label == label]
+    (found,) = [
+        f for f in [*at.text_input, *at.text_area, *at.selectbox, *at.checkbox] if f.label == label
+    ]
     return found
 
 
@@ -107,6 +109,17 @@ def test_roles_labels_and_missing_values_can_be_changed(workspace):
     bank = editing.load(workspace, "w").instrument
     assert [(item.code, item.keyed) for item in bank.items] == [("q1", 1), ("Q2", -1)]
     assert bank.formats[0].options[1].labels == {"de": "Agree"}
+
+
+def test_a_scale_without_reversed_items_is_keyed_once_somebody_says_so(workspace):
+    data = b"who,q1,q2,q3\nx,1,2,2\ny,4,5,4\nz,3,3,2\n"
+    at = upload(open_page(), "w.csv", data)
+    at = edit(at, "Role", {"0": {"Role": "person or context"}})
+    at = fine(field(at, "All items are one scale, and none is reversed").check().run())
+    press(at, "data_keep")
+    bank = editing.load(workspace, "w").instrument
+    assert [(item.keyed, item.subscale) for item in bank.items] == [(1, "scale")] * 3
+    assert not bank_attachment.is_unkeyed(workspace, "w")
 
 
 def test_a_saved_mapping_is_used_again_and_one_of_another_file_is_refused(workspace):

@@ -11,7 +11,7 @@ from core.workflow import background, next_steps, tour
 from core.workflow.designs import studies
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
-from core.workflow.statistics import analyses, languages
+from core.workflow.statistics import analyses, fits, languages
 from pages.shared import analysis_page
 from tests.pages import apps
 
@@ -186,6 +186,12 @@ def test_rows_of_a_language_have_its_wordings_behind_the_numbers(loaded):
             language: item.text(language) for language in ("de", "en")
         }
     assert (texts["de"] != texts["en"]).all()
+
+
+def test_another_template_of_a_second_phase_is_no_other_wording(loaded):
+    assert not fits.what_a_study_has(loaded, "sample_opinions")["forms"]
+    assert fits.what_a_study_has(loaded, "sample_stances")["forms"]
+    assert fits.what_a_study_has(loaded, "sample_validation")["forms"]
 
 
 def test_languages_says_of_items_of_scores_and_of_invariance_in_one_place(loaded):
