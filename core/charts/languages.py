@@ -330,7 +330,7 @@ def _scatter_layers(
         if len(measures) > 1
         else {}
     )
-    points = base.mark_point(filled=True, size=55, color=MARK[theme], opacity=0.55).encode(
+    points = base.mark_point(filled=True, size=55, color=MARK[theme], opacity=0.8).encode(
         x=x("value_first"), y=y("value_second"), tooltip=tooltip, **shape
     )
     labelled = alt.Chart().transform_filter("datum.name !== ''")

@@ -6,13 +6,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 import pandas as pd
 import streamlit as st
 from altair.utils.schemapi import disable_debug_mode
-from pandas.io.formats.style import Styler
 from streamlit.delta_generator import DeltaGenerator
 
 from core.analysis.kit.registry import Analysis
@@ -37,6 +36,9 @@ from core.workflow.statistics import analyses, marks, papers
 from core.workflow.statistics.computing import AnalysisRequest
 from pages.shared.downloads import download_when_asked, file_stem
 from pages.shared.widgets import STUDY_PARAMETER, download, error_box, plain, table, workspace
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
 
 # Altair checks every part of a chart against its schema, nine tenths of the time of a page. The
 # tests of charts have the checks on.

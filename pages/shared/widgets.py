@@ -9,12 +9,11 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from html import escape
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from uuid import uuid4
 
 import pandas as pd
 import streamlit as st
-from pandas.io.formats.style import Styler
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.domain.attributes import is_attribute
@@ -31,6 +30,9 @@ from core.workflow.opening import open_workspace
 from core.workflow.respondents import catalog
 from core.workflow.workspace import Workspace, offer_secrets
 from pages.shared import logins
+
+if TYPE_CHECKING:
+    from pandas.io.formats.style import Styler
 
 _WORDS: Mapping[str, str] = {
     "label_order": "order of options",
