@@ -10,10 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency, fisher_exact, spearmanr, ttest_rel
 
+from core.analysis.groups.cross_language import tables as tables_module
 from core.analysis.groups.cross_language.analysis import cross_language
 from core.analysis.kit import item_errors as kit_errors
 from core.analysis.kit.sentences import order_kept
 from core.errors import NotEnoughData
+from core.stats.correlation import Correlation
+from core.stats.reliability.item_means import CorrectedCorrelation
 from core.workflow.statistics import analyses
 from tests.analysis.opinion_frames import opinions
 from tests.analysis.score_frames import option_counts
@@ -749,3 +752,18 @@ def test_the_answer_says_whether_items_keep_their_order_by_the_intervals():
     ):
         rows = [dict(zip(("ci_low", "ci_high"), ends[side], strict=True)) for side in sides]
         assert order_kept(rows, "items")[0] == words
+
+
+def test_errors_taken_out_move_no_end_of_an_interval_across_0():
+    r = Correlation(0.5, -0.1, 0.8)
+    beyond = CorrectedCorrelation(0.6, 0.2, 0.9)
+    found = tables_module._including_zero(beyond, r)
+    assert (found.low, found.high) == (pytest.approx(-0.12), 0.9)
+    mirrored = tables_module._including_zero(
+        CorrectedCorrelation(-0.6, -0.9, -0.2), Correlation(-0.5, -0.8, 0.1)
+    )
+    assert (mirrored.low, mirrored.high) == (-0.9, pytest.approx(0.12))
+    kept = tables_module._including_zero(beyond, Correlation(0.5, 0.1, 0.8))
+    assert (kept.low, kept.high) == (0.2, 0.9)
+    around = CorrectedCorrelation(0.6, -0.3, 0.9)
+    assert tables_module._including_zero(around, r) == around

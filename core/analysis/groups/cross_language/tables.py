@@ -26,6 +26,7 @@ from core.stats import stance
 from core.stats.contingency import unit_associations
 from core.stats.correlation import (
     FEWEST_FOR_R,
+    Correlation,
     CorrelationMethod,
     correlation,
     correlation_difference,
@@ -134,6 +135,7 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
         first, second = names[a % n_levels], names[b % n_levels]
         r_of[(*group, first, second)] = r_of[(*group, second, first)] = result.r
         corrected, over = _without_errors(values, table, (a, b), rules)
+        corrected = _including_zero(corrected, result)
         rows.add(
             group,
             first=first,
@@ -185,6 +187,20 @@ def correlation_tables(values: LevelValues, rules: PairRules) -> tuple[ResultTab
             }
             matrix.add(group, **{values.compare: name}, **cells_of_row)
     return replace(correlations, frame=frame), matrix.table()
+
+
+def _including_zero(corrected: CorrectedCorrelation, r: Correlation) -> CorrectedCorrelation:
+    """The corrected r with an interval that includes 0 where that of r does.
+
+    Taking errors out divides r by reliabilities, which moves no end across 0. The interval of r has
+    the larger of two errors, which over few items can be larger than that of the corrected one.
+    """
+    if not r.low <= 0 <= r.high or not r.r:
+        return corrected
+    scale = abs(corrected.value / r.r)
+    low = r.low * scale if corrected.low > 0 else corrected.low
+    high = r.high * scale if corrected.high < 0 else corrected.high
+    return replace(corrected, low=low, high=high)
 
 
 def _without_errors(
