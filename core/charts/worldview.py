@@ -137,7 +137,7 @@ def _spider(rows: pd.DataFrame, weak: set[str], theme: Theme) -> Any:
     marks = with_number_texts(
         alt.Chart(points[points["value"].notna()]), "value", "ci_low", "ci_high"
     ).mark_point(filled=False, strokeWidth=2, size=60, opacity=1, color=MARK[theme])
-    full = alt.Color("group:N", scale=color["color"].scale) if color else alt.value(MARK[theme])
+    full = alt.Color("group:N", scale=color["color"]["scale"]) if color else alt.value(MARK[theme])
     fill = alt.condition("datum.weak != ''", alt.value("transparent"), full)
     tooltip = [
         alt.Tooltip("item:N", title="Domain"),

@@ -628,3 +628,28 @@ def test_means_of_groups_have_the_same_axis_unless_a_group_would_shrink(third, a
     (chart,) = group_charts(made(groups), "light")
     found = set(re.findall(r'"domain": \[([^\]]+)\]', json.dumps(chart.spec.to_dict())))
     assert (len(found) == 1) == alike
+
+
+def test_a_point_of_few_statements_is_hollow_in_its_group_alone():
+    columns = ("respondent", "domain", "stance", "ci_low", "ci_high", "n", "weak")
+    rows = [
+        (who, domain, 0.5, 0.2, 0.8, 9.0, "few statements" if (who, domain) == ("b", "law") else "")
+        for who in "ab"
+        for domain in ("law", "taxes", "welfare")
+    ]
+    for groups, marked in ((rows, 1), (rows[:3], 0)):
+        (chart,) = charts_of("worldview", made(table("domains", columns, groups)))
+        spider = chart.panels[0].to_dict()
+        (marks,) = [
+            layer
+            for layer in spider["layer"]
+            if layer["mark"].get("type") == "point" and "fill" in layer["encoding"]
+        ]
+        condition = marks["encoding"]["fill"]["condition"]
+        assert condition["test"] == "datum.weak != ''"
+        assert condition["value"] == "transparent"
+        points = [r for data in chart.spec.to_dict()["datasets"].values() for r in data]
+        hollow = [row for row in points if row.get("weak")]
+        assert {(row["group"], row["item"]) for row in hollow} == (
+            {("b", "law")} if marked else set()
+        )
