@@ -266,10 +266,17 @@ def _context_cautions(planned: PlannedDesign) -> Iterator[str]:
     )
     if calls:
         total = planned.calls(planned.plan.cells)
+        everyone = [person for people in planned.people for person in people]
+        simulated = all(person.kind == "simulated" for person in everyone)
         yield (
             f"{calls:,} of {count_text(total, 'call puts', 'calls put')} a context in one language "
-            f"before items in another ({_join(list(pairs))}). Choose contexts in the language of "
-            "the items, or plan a study for each language."
+            f"before items in another ({_join(list(pairs))}). "
+            + (
+                "Simulated people read neither, so this matters to models alone."
+                if simulated
+                else "Choose contexts in the language of the items, or translate them on the page "
+                "Contexts."
+            )
         )
     asked = {base_language(language) for language in planned.plan.levels["language"]}
     outdated = sum(not asked.isdisjoint(map(base_language, c.outdated)) for c in design.contexts)

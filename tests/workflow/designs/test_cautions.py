@@ -12,7 +12,7 @@ from core.workflow import sample
 from core.workflow.banks import editing
 from core.workflow.designs import studies
 from core.workflow.respondents import catalog
-from tests.workflow.studies import simulated
+from tests.workflow.studies import service, simulated
 
 ENGLISH = tuple(Context(f"e{n}", f"You are person {n}.", language="en") for n in range(3))
 GERMAN = Context("d", "Sie sind Lehrerin.", language="de")
@@ -34,7 +34,13 @@ def test_a_context_in_another_language_than_the_items_is_warned_of_with_its_call
     (said,) = studies.cautions(workspace, mixed)
     assert said.startswith("160 of 320 calls put a context in one language before items in another")
     assert "de before en, en before de" in said
-    assert "Choose contexts in the language of the items" in said
+    assert said.endswith("Simulated people read neither, so this matters to models alone.")
+    catalog.save(workspace, service("http://127.0.0.1:9", "Model"))
+    both = replace(mixed, respondents=("Simulated", "Model"))
+    assert any(
+        "Choose contexts in the language of the items" in one
+        for one in studies.cautions(workspace, both)
+    )
 
 
 def test_calls_that_hold_several_items_are_counted_once(workspace, design):
