@@ -73,7 +73,6 @@ def sample_studies() -> None:
     st.button(
         "Load the sample studies",
         key="sample_tour",
-        type="secondary" if studies.list_studies(widgets.workspace()) else "primary",
         icon=":material/tour:",
         width="stretch",
         help=widgets.plain(catalog.HONESTY_SIMULATED),
@@ -151,6 +150,13 @@ def figures(*, ends_timer: bool = False) -> None:
             st.info(
                 f"There is no study yet. Load the sample studies, or follow the {len(STEPS)} steps "
                 "above."
+            )
+            st.button(
+                "Load the sample studies",
+                key="sample_tour_now",
+                type="primary",
+                icon=":material/tour:",
+                on_click=_load_tour,
             )
         else:
             with st.container(key="studies", border=True, gap="xsmall"):
@@ -326,7 +332,7 @@ def questions() -> None:
     )
     pages = {page.name: page for page in navigation.all_pages()}
     asked_of = _studies_of_questions(answered)
-    with st.container(gap="xxsmall"):
+    with st.container(gap="xxsmall", key="questions"):
         for question in next_steps.QUESTIONS:
             page = pages[question.page]
             study = asked_of.get(question, "")

@@ -46,6 +46,7 @@ _OF_ROW = 0.8  # of a row, what its lines take; the rest is between the rows
 _ROOM_ABOVE = 0.7  # of a labelled row, above the first point and below the last one
 _SHORT_LABEL = 6  # characters of a number that can stand at the right
 _MARGIN = 0.05  # of the range of the values, left and right of them
+_PHONE = 480  # pixels of a container below which keys of a legend stand one below the other
 _MOST_TOGETHER = 80  # rows of a picture of several groups
 _STRETCH = 1.4  # times: groups are drawn together if that stretches the axis of none further
 _PANEL_STRETCH = 3.0  # the same of panels one under another, which have the same axis then
@@ -447,8 +448,10 @@ def group_marks(
     """The color and the shape of each group with a legend above; nothing for one group."""
     if len(groups) == 1:
         return {}, {}
-    columns = 2 if max(map(len, groups)) <= _LONGEST_KEY else 1
-    limit = alt.ExprRef(f"max(150, containerSize()[0] * 0.6 / {columns} - 24)")
+    most = 2 if max(map(len, groups)) <= _LONGEST_KEY else 1
+    columns: Any = alt.ExprRef(f"containerSize()[0] < {_PHONE} ? 1 : {most}") if most > 1 else 1
+    in_row = f"(containerSize()[0] < {_PHONE} ? 1 : {most})"
+    limit = alt.ExprRef(f"max(150, containerSize()[0] * 0.6 / {in_row} - 24)")
     legend = alt.Legend(orient="top", title=None, labelLimit=limit, columns=columns, symbolSize=70)
     colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))
     shapes = alt.Scale(domain=list(groups), range=list(GROUP_SHAPES[: len(groups)]))

@@ -39,7 +39,7 @@ _LEAST_SHARE = 0.01  # on an axis of shares
 _NARROW_PLOT = 300  # pixels; the width of a plot on a small screen
 _LETTER, _LABEL_MARGIN = 6, 6  # pixels
 _ROW = 24  # pixels
-_ROOM_FOR_TOTAL = 1.2  # times the longest bar, for the number at its end
+_ROOM_FOR_TOTAL = 1.45  # times the longest bar, for the number at its end
 
 # Stacked bars of one kind of response after another, each as long as its share of all responses.
 
@@ -84,8 +84,8 @@ def stacked_bars(
     ends = segments.groupby(["group", "item"], sort=False)["end"].max()
     longest = float(ends.max()) if len(ends) else 0.0
     farthest = min(1.0, longest) * _ROOM_FOR_TOTAL if longest else 1.0
-    order = " | ".join(kinds)
-    lines = [first_line, *([f"Left to right: {order}."] if kinds else [])]
+    order = "Left to right" if len(kinds) > 1 else "Drawn"
+    lines = [first_line, *([f"{order}: {' | '.join(kinds)}."] if kinds else [])]
     layers = _bar_layers(segments, farthest, theme, of, axis_title)
     spec = panels(layers, segments, title, theme, lines, once=left_out)
     data = segments.drop(columns=["start", "end", "label", "total"])

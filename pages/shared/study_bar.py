@@ -46,7 +46,7 @@ def study_header(
     _, study = study_row(title, kinds=kinds)
     st.caption(purpose)
     if study is None:
-        widgets.no_study()
+        widgets.no_study(kinds)
     return study
 
 

@@ -265,17 +265,19 @@ def study_chooser(*, kinds: Sequence[str] = ("planned", "imported")) -> StudyRec
     """Let the user choose a study; without studies, the page says what to do."""
     study = choose_study(kinds)
     if study is None:
-        no_study()
+        no_study(kinds)
     return study
 
 
-def no_study() -> None:
-    """What to do where there is no study."""
+def no_study(kinds: Sequence[str] = ("planned", "imported")) -> None:
+    """What to do where there is no study of these kinds."""
     imported = any(study.kind == "imported" for study in studies.list_studies(workspace()))
     st.info(
         "This page shows studies that Inkblot asks itself, and not imported ones. Load the "
         "sample studies, or design a study."
         if imported
+        else "There is no study yet that Inkblot asks. Load the sample studies, or design a study."
+        if "imported" not in kinds
         else "There is no study yet. Load the sample studies, design a study, or import answers."
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -283,7 +285,8 @@ def no_study() -> None:
             st.session_state[LOAD_TOUR] = True
             st.switch_page("pages/home.py")
         st.page_link("pages/design/page.py", label="Design a study", icon=":material/grid_on:")
-        import_link()
+        if "imported" in kinds:
+            import_link()
 
 
 def import_link(label: str = "Import answers") -> None:
