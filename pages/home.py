@@ -73,6 +73,7 @@ def sample_studies() -> None:
     st.button(
         "Load the sample studies",
         key="sample_tour",
+        type="secondary" if studies.list_studies(widgets.workspace()) else "primary",
         icon=":material/tour:",
         width="stretch",
         help=widgets.plain(catalog.HONESTY_SIMULATED),
@@ -150,13 +151,6 @@ def figures(*, ends_timer: bool = False) -> None:
             st.info(
                 f"There is no study yet. Load the sample studies, or follow the {len(STEPS)} steps "
                 "above."
-            )
-            st.button(
-                "Load the sample studies",
-                key="sample_tour_now",
-                type="primary",
-                icon=":material/tour:",
-                on_click=_load_tour,
             )
         else:
             with st.container(key="studies", border=True, gap="xsmall"):
@@ -474,8 +468,10 @@ def main() -> None:
     steps_of_a_study()
     left, right = st.columns([2, 1], gap="large")
     with right, widgets.error_box():
+        none = not studies.list_studies(widgets.workspace())
         questions()
-        sample_studies()
+        with st.container(key="samples_first" if none else "samples"):
+            sample_studies()
     with left:
         live_figures()
 

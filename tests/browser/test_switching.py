@@ -30,7 +30,8 @@ def test_pages_that_are_left_while_they_compute_leave_no_empty_page(page, app):
     faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     workspace = open_workspace(app.database)
-    freeze(workspace, simulated(), n_personas=40, languages=("en", "de"))
+    # with repetitions, as Consistency is folded for a study without
+    freeze(workspace, simulated(), n_personas=20, languages=("en", "de"), repetitions=2)
     control.start(workspace, "study")
     control.wait(workspace, "study", every_s=0.05)
     workspace.close()
