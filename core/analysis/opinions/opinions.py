@@ -446,9 +446,8 @@ def opinions(
     """
     names = distinct(by)
     both_phases = has_phase(option_counts, INITIAL) and has_phase(option_counts, OPPOSING)
-    frame = option_counts
-    if both_phases and "phase" not in names:
-        frame = of_phase(option_counts, INITIAL)
+    alone = both_phases and "phase" not in names
+    frame = of_phase(option_counts, INITIAL) if alone else option_counts
     counts = answer_counts(frame, names, unusable)
     single, merged = (opinions_of(counts, maximum, rule) for rule in ("single", "merged"))
     table = merged if pairs == "merged" else single

@@ -361,8 +361,7 @@ def cross_language(
     differences, n_differences = difference_table(values, pair_rules)
     compared = _comparisons(values, alike, names, rules, pair_rules)
     counted = of_phase(alike, INITIAL) if measure == "s" or phases_differ(alike, names) else alike
-    findings = Findings(not_alike)
-    _add_cautions(values, findings)
+    findings = _with_cautions(values, Findings(not_alike))
     findings.cautions += pooled_entities_cautions(counted, names, compared=compare)
     _add_notes(option_counts, values, by, n_differences, findings)
     findings.notes += compared.notes
@@ -383,10 +382,16 @@ def cross_language(
         unit=f"one item, or a pair asked both ways, in one {grouping_title(compare).lower()}",
         used=int(usable_counts(alike if measure == "s" else counted)["count"].sum()),
         method=_method(measure, compare, pair_rules, margin_reason.strip()),
-        counted=of_phase(option_counts, INITIAL)
-        if measure != "s" and phases_differ(option_counts, names)
-        else None,
+        counted=_first_phase(option_counts, names, measure),
     )
+
+
+def _first_phase(
+    option_counts: pd.DataFrame, names: Sequence[str], measure: Measure
+) -> pd.DataFrame | None:
+    """The answers of the first phase, where it alone counts."""
+    alone = measure != "s" and phases_differ(option_counts, names)
+    return of_phase(option_counts, INITIAL) if alone else None
 
 
 def _comparisons(
@@ -462,8 +467,8 @@ def _mean_frame(values: LevelValues) -> pd.DataFrame:
     return pd.DataFrame(labels, columns=columns).assign(value=means.ravel())
 
 
-def _add_cautions(values: LevelValues, findings: Findings) -> None:
-    """What changes how to read the numbers, by group."""
+def _with_cautions(values: LevelValues, findings: Findings) -> Findings:
+    """With what changes how to read the numbers, by group."""
     title = grouping_title(values.compare).lower()
     if len(values.levels) == 1:
         findings.cautions.append(
@@ -506,6 +511,7 @@ def _add_cautions(values: LevelValues, findings: Findings) -> None:
             "b and w of an item are two values of n: p, and an interval without resamples, take "
             "them as independent; resamples draw both together. Means are of b."
         )
+    return findings
 
 
 def _add_margin(findings: Findings, bound: float, reason: str) -> None:
