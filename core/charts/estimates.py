@@ -449,8 +449,8 @@ def group_marks(
     if len(groups) == 1:
         return {}, {}
     most = 2 if max(map(len, groups)) <= _LONGEST_KEY else 1
-    columns: Any = alt.ExprRef(f"containerSize()[0] < {_PHONE} ? 1 : {most}") if most > 1 else 1
     in_row = f"(containerSize()[0] < {_PHONE} ? 1 : {most})"
+    columns = alt.ExprRef(in_row)
     limit = alt.ExprRef(f"max(150, containerSize()[0] * 0.6 / {in_row} - 24)")
     legend = alt.Legend(orient="top", title=None, labelLimit=limit, columns=columns, symbolSize=70)
     colors = alt.Scale(domain=list(groups), range=list(GROUP_COLORS[theme][: len(groups)]))

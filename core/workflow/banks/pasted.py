@@ -8,7 +8,7 @@ from typing import NamedTuple
 from core.domain.instrument import ORIGINAL
 from core.domain.item_columns import DASHES, KEY_WORDS
 from core.domain.languages import typed_language
-from core.workflow.banks.grid import CODE, TEXT, cells_of_block, text_column
+from core.workflow.banks.grid import CODE, TEXT, cells_of_block, rows_of_text, text_column
 
 _KEYED = "keyed"
 _WORDS: Mapping[str, frozenset[str]] = {
@@ -42,22 +42,19 @@ def pasted_rows(text: str, titles: Mapping[str, str], single: str) -> PastedRows
     single : str
         The column with the text itself.
     """
-    if "\t" not in text:
-        return PastedRows(
-            [{single: line.strip()} for line in text.splitlines() if line.strip()], ()
-        )
-    block = cells_of_block(text)
+    names = list(titles)
+    in_order = rows_of_text(text, names, single)
+    block = cells_of_block(text) if "\t" in text else []
     if not block:
-        return PastedRows([], ())
+        return PastedRows(in_order, ())
     heads = _known_heads(block[0], titles, single)
     if single in heads or len(set(heads) - {""}) > 1:
         return _under_heads(block, heads)
     if CODE in titles and single.startswith(TEXT) and _begins_with_texts(block):
         return _by_content(block, titles, single)
-    names = list(titles)
     beyond = max(map(len, block)) - len(names)
     left_out = tuple(f"column {len(names) + k + 1}" for k in range(beyond))
-    return PastedRows([dict(zip(names, cells, strict=False)) for cells in block], left_out)
+    return PastedRows(in_order, left_out)
 
 
 def _known_heads(cells: Sequence[str], titles: Mapping[str, str], single: str) -> list[str]:

@@ -32,7 +32,7 @@ _MEASURE: Mapping[Light | None, str] = {
 
 
 class Part(NamedTuple):
-    """One of the three things that can agree between languages, in words, and the verdict."""
+    """One of the things that can agree between languages, in words, and the verdict."""
 
     words: str
     light: Light
