@@ -53,9 +53,9 @@ def first_column(table: ResultTable, *names: str) -> str:
     return next(column.name for column in table.columns if column.name in names)
 
 
-def rows_by_group(table: ResultTable) -> dict[str, list[TableRow]]:
-    """The rows of each group, by the columns that make groups."""
-    factors = table.with_role("group")
+def rows_by_group(table: ResultTable, by: Sequence[str] | None = None) -> dict[str, list[TableRow]]:
+    """The rows of each group, by the columns that make groups, or by some of them."""
+    factors = table.with_role("group") if by is None else by
     rows: dict[str, list[TableRow]] = {}
     for row in table.frame.to_dict("records"):
         group = group_name([row[factor] for factor in factors], factors)

@@ -101,11 +101,8 @@ def _by_group(
     found = sentences.table_of(result, table)
     if not set(names) <= set(found.with_role("group")):
         return {}
-    rows: dict[str, list[TableRow]] = {}
-    for row in found.frame.to_dict("records"):
-        group = group_name([row[name] for name in names], names) if names else ""
-        rows.setdefault(group, []).append({str(key): value for key, value in row.items()})
-    return rows
+    rows = sentences.rows_by_group(found, names)
+    return rows if names else dict(zip([""], rows.values(), strict=False))
 
 
 def _lights(measure: AnalysisResult | None, names: Sequence[str]) -> dict[str, Light]:
