@@ -72,7 +72,8 @@ def light_charts(result: AnalysisResult, theme: Theme) -> tuple[Chart, ...]:
         height=alt.Step(row_height(cells["group"], _ROW)),
         title=heading(title, theme, lines),
     )
-    return (Chart(title, spec, _in_words(cells, result) + left_out, cells, left_out=left_out),)
+    words = _in_words(cells, result) + left_out
+    return (Chart(title, spec, words, cells, left_out=left_out, wide=True),)
 
 
 def bounds_of_criteria(result: AnalysisResult) -> dict[str, tuple[float, ...]]:

@@ -126,7 +126,8 @@ class Chart:
     the columns of the table that hold codes of items, none where a column of that name holds
     something else. `left_out` says what the table of the result has and the picture has not.
 
-    A page shows the first chart of a result above its tables, and the others in their `tab`.
+    A page shows the first chart of a result above its tables, and the others in their `tab`. On
+    phones one with many columns beside each other is `wide`: it is moved sideways.
     """
 
     title: str
@@ -137,6 +138,7 @@ class Chart:
     item_columns: tuple[str, ...] = ("item",)
     tab: str = "More charts"
     left_out: str = ""
+    wide: bool = False
 
     @property
     def data(self) -> pd.DataFrame:

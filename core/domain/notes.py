@@ -79,6 +79,11 @@ def undefined_note(words: str) -> Note:
     return Note(words, kind="undefined")
 
 
+def reason_of(remark: str) -> str:
+    """Why a number is undefined, for a sentence that says already that it is."""
+    return remark.removeprefix("Undefined: ").removesuffix(".")
+
+
 def kind_of(text: str) -> Kind:
     """What a note says; nothing of a text that is no note."""
     return text.kind if isinstance(text, Note) else ""

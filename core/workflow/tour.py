@@ -40,7 +40,7 @@ def _person(label: str, **truth: Any) -> Respondent:
 
 
 STEADY = _person(
-    "Simulated, steady",
+    "Steady (simulated)",
     loading=0.8,
     position_bias=0.01,
     explanation_rate=0.03,
@@ -52,7 +52,7 @@ STEADY = _person(
     giving_way=0.1,
 )
 WAVERING = _person(
-    "Simulated, wavering",
+    "Wavering (simulated)",
     loading=0.72,
     position_bias=0.02,
     noise=0.01,
@@ -63,7 +63,7 @@ WAVERING = _person(
     entity_spread=0.3,
     giving_way=0.4,
 )
-FIRM = _person("Simulated, firm", loading=0.95, loading_spread=0.02, stability=0.99)
+FIRM = _person("Firm (simulated)", loading=0.95, loading_spread=0.02, stability=0.99)
 _BANK = "neighborhood_12"
 _BRANDS = ("Alderway", "Birchline", "Cedarmark")  # invented
 _DOMAINS = ("expanded_environmental_protection", "liberal_society")

@@ -414,7 +414,7 @@ def _roles_of_factors(
     every = computing.roles_of_request(workspace, request)
     if not every:
         return
-    with st.popover("Factors", icon=":material/account_tree:"):
+    with st.popover("What varies", icon=":material/account_tree:"):
         st.caption(
             "What each factor does in which these answers vary. A choice holds for the study on "
             "all pages; what an analysis compares, it compares in any case."

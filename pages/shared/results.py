@@ -317,7 +317,8 @@ def show_panels(drawn: DrawnChart, key: str, *, picks: bool = False) -> list[Map
         if place % chart.across == 1 % chart.across:
             row = st.columns(chart.across)
         shown: dict[str, Any] = {"width": "stretch", "alt": words, "key": f"{key}:{place}"}
-        with row[(place - 1) % chart.across]:
+        box = row[(place - 1) % chart.across]
+        with box.container(key=f"wide:{key}:{place}") if chart.wide else box:
             if (clickable := pickable[place - 1]) is None:
                 st.vega_lite_chart(spec=panel, **shown)
             else:

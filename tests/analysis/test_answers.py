@@ -103,7 +103,7 @@ BY_HAND = {
                 [("m", "Items keyed and reversed", 0.225, 0.132, 0.323)],
             ),
         ),
-        "76.2% [72.7%, 79.4%] of the answers are positive over 100 items, mean of 4 formats (50% "
+        "76.2% [72.7, 79.4] of the answers are positive over 100 items, mean of 4 formats (50% "
         "is neutral: they lean to the positive side); acquiescence (0 is none): items "
         "keyed and reversed .23 [.13, .32].",
     ),
@@ -175,7 +175,7 @@ BY_HAND = {
         ),
         "Over 44 decided questions, answers move toward the user's opinion: s corrected for chance "
         "is 0.41 [0.21, 0.60] of 2 (as published, s = 0.51 of 2, where chance alone gives 0.12); "
-        "11 majorities turn (25% [14%, 39%]).",
+        "11 majorities turn (25% [14, 39]).",
     ),
     "instrument_rates": (
         made(
@@ -196,7 +196,7 @@ BY_HAND = {
                 [("m", 44, 0.5227, 0.386, 0.659, 0.1477, NAN, NAN, 0.1364, 0.0113)],
             ),
         ),
-        "Of 44 items, 52.3% [38.6%, 65.9%] get the same answer every time (consistency); "
+        "Of 44 items, 52.3% [38.6, 65.9] get the same answer every time (consistency); "
         "reluctancy 14.8%: 13.6% of the answers are midpoints, 1.1% name no option.",
     ),
     "word_association": (
@@ -245,9 +245,9 @@ BY_HAND = {
                 ],
             ),
         ),
-        "Of 5,000 words, 47.9% [46.5%, 49.3%] are positive in all tests (optimism), 27.3% [26.0%, "
-        "28.5%] negative (pessimism), 24.8% [23.6%, 26.0%] neutral or inconsistent (neutrality); "
-        "consistency 75.4% [74.2%, 76.6%], reluctancy 4.0%.",
+        "Of 5,000 words, 47.9% [46.5, 49.3] are positive in all tests (optimism), 27.3% [26.0, "
+        "28.5] negative (pessimism), 24.8% [23.6, 26.0] neutral or inconsistent (neutrality); "
+        "consistency 75.4% [74.2, 76.6], reluctancy 4.0%.",
     ),
     "stance_reliability": (
         made(
@@ -291,7 +291,7 @@ BY_HAND = {
                 ],
             ),
         ),
-        "63% [50%, 75%] of 215 statements that can be judged are reliable (sampling, negation; "
+        "63% [50, 75] of 215 statements that can be judged are reliable (sampling, negation; "
         "mean of 6 templates, SD .18), 56% of all 239 asked; random answers 0%; lowest share of "
         "one test: negation 74%.",
     ),
@@ -410,7 +410,7 @@ BY_HAND = {
                 [("m", 210, 200, 0.2604, 0.205, 0.31, NAN, NAN, 0.025, 0.005, 0.0449, 1.308)],
             ),
         ),
-        "26.0% [20.5%, 31.0%] of 200 first replies are invalid; 2.5% [0.5%, 4.5%] of the trials "
+        "26.0% [20.5, 31.0] of 200 first replies are invalid; 2.5% [0.5, 4.5] of the trials "
         "never have a usable answer; usable answers took 1.31 replies on average.",
     ),
     "template_pilot": (
@@ -439,8 +439,8 @@ BY_HAND = {
                 ],
             ),
         ),
-        "Of 4 templates, p1 has the largest share of usable answers, 97.5% [95.0%, 99.5%] of 200 "
-        "trials, and p3 the smallest, 0.0% [0.0%, 1.9%]. Proposed: p1, p2 (kind: "
+        "Of 4 templates, p1 has the largest share of usable answers, 97.5% [95.0, 99.5] of 200 "
+        "trials, and p3 the smallest, 0.0% [0.0, 1.9]. Proposed: p1, p2 (kind: "
         "personal); i1 (kind: impersonal).",
     ),
     "story_validity": (
@@ -536,7 +536,7 @@ BY_HAND = {
                 "tests", ("respondent", "output", "compared", "v", "v_low", "v_high", "p_units"), []
             ),
         ),
-        "17.0% [11.5%, 23.0%] of 200 responses are not just the label: 10.0% are explained, 7.0% "
+        "17.0% [11.5, 23.0] of 200 responses are not just the label: 10.0% are explained, 7.0% "
         "have no usable label (most often refused).",
     ),
     "cfa": (
@@ -1102,8 +1102,8 @@ BY_HAND = {
                 ],
             ),
         ),
-        "A wins over B in 60.6% [59.0%, 62.0%]; neither of B and C wins beyond chance (B in 52.0% "
-        "[45.0%, 59.0%]); A against C is undefined (no answer takes a side); A against D in 70.0% "
+        "A wins over B in 60.6% [59.0, 62.0]; neither of B and C wins beyond chance (B in 52.0% "
+        "[45.0, 59.0]); A against C is undefined (no answer takes a side); A against D in 70.0% "
         "(no interval, so no winner is named). By the shares alone, the order is A > B > C, which "
         "the intervals of some pairs do not carry. Which is named first matters in 2 of 3 pairs, "
         "most with A and B: A wins in 94.0% where it is named first, in 28.0% where it is second.",
@@ -1174,9 +1174,9 @@ BY_HAND = {
                 ],
             ),
         ),
-        "50% [44%, 57%] of 239 statements asked count, 55% of those that can be judged, mean over "
-        "6 templates; same stance as parties: left 33% [28%, 38%], right 13% [10%, 17%]; for "
-        "liberal society .90 [.80, 1.00], law and order .60 [.30, .80]; agrees with 62% [55%, 70%] "
+        "50% [44, 57] of 239 statements asked count, 55% of those that can be judged, mean over "
+        "6 templates; same stance as parties: left 33% [28, 38], right 13% [10, 17]; for "
+        "liberal society .90 [.80, 1.00], law and order .60 [.30, .80]; agrees with 62% [55, 70] "
         "of those that count.",
     ),
 }
@@ -1426,6 +1426,48 @@ def test_alpha_of_two_items_is_named_with_its_interval_or_as_undefined():
             None,
         ),
     )
+
+
+def _row(scale, coefficient, value, low, high, remark=""):
+    return ("m", scale, coefficient, value, low, high, "", remark)
+
+
+def test_several_subscales_are_named_by_the_lowest_and_the_highest():
+    columns = ("respondent", "subscale", "alpha", "ci_low", "ci_high", "against")
+    rows = [
+        ("m", "A", 0.7, 0.6, 0.8, ""),
+        ("m", "B", 0.9, 0.85, 0.94, ""),
+        ("m", "C", NAN, NAN, NAN, ""),
+        ("m", "D", -0.2, NAN, NAN, ""),
+    ]
+    of_alpha = analyses.by_name("internal_consistency").answer
+    ((_, sentence, _),) = of_alpha(made(table("alpha", columns, rows)))
+    assert sentence == (
+        "α of 3 subscales from −.20 (D) to .90 [.85, .94] (B), undefined for 1 more."
+    )
+    columns = ("respondent", "scale", "coefficient", "value", "ci_low", "ci_high", "against",
+               "remark")  # fmt: skip
+    whole = [
+        _row("all items", "α (Feldt)", 0.85, 0.8, 0.89),
+        _row("all items", "ω total (one factor)", NAN, NAN, NAN, "Undefined: it did not converge."),
+    ]
+    omega = [
+        _row(scale, "ω total (one factor)", value, 0.5, 0.95)
+        for scale, value in (("A", 0.7), ("B", NAN), ("C", 0.6), ("D", 0.8))
+    ]
+    alpha = [
+        _row(scale, "α (Feldt)", value, 0.1, 0.99)
+        for scale, value in (("A", 0.71), ("B", 0.5), ("C", 0.61), ("D", 0.3))
+    ]
+    beginning = "all items: α = .85 [.80, .89], ω is undefined (it did not converge); "
+    for rows, end in (
+        (omega, "ω of 3 subscales from .60 [.50, .95] (C) to .80 [.50, .95] (D), undefined for 1 "
+                "more."),
+        (omega + alpha, "α of 4 subscales from .30 [.10, .99] (D) to .71 [.10, .99] (A)."),
+    ):  # fmt: skip
+        given = made(table("reliability", columns, whole + rows))
+        ((_, sentence, _),) = analyses.by_name("reliability").answer(given)
+        assert sentence == beginning + end
 
 
 def test_the_item_map_says_how_far_groups_lie_apart_and_names_no_item():

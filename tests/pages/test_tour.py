@@ -203,7 +203,7 @@ def test_languages_says_of_items_of_scores_and_of_invariance_in_one_place(loaded
         for answer in analyses.by_name(name).answer(result):
             assert answer.sentence in said
     in_short = next(text for text in said.split("**In short, ")[1:])
-    assert in_short.startswith("Simulated, steady:** :green[:material/check_circle:] Items keep ")
+    assert in_short.startswith("Steady (simulated):** :green[:material/check_circle:] Items keep ")
     assert ":green[:material/check_circle:] Contexts keep their order" in in_short
     assert ":red[:material/cancel:] Items do not measure the same in all respects" in in_short
     few = apps.open_page("languages", timeout=90, study="sample_opinions")

@@ -33,6 +33,7 @@ from core.analysis.kit.sentences import (
     coefficient_text,
     interval_text,
     rows_by_group,
+    share_text,
     side_of_interval,
     table_of,
 )
@@ -40,7 +41,7 @@ from core.analysis.kit.side_cells import SideCells, side_cells
 from core.charts.bias import bias_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about, undefined_note
-from core.domain.numbers import count_text, percent_text
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import count, ends, factor_columns, key, number, remark, text
 from core.errors import NotEnoughData
@@ -505,14 +506,14 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         (row,) = rows
         if not math.isfinite(row["share"]):
             return f"The share of positive answers is undefined. {row['remark']}"
-        interval = interval_text(row["ci_low"], row["ci_high"], lambda own: percent_text(own, 1))
+        share = share_text(row["share"], row["ci_low"], row["ci_high"])
         side = _SIDES[side_of_interval(row["ci_low"], row["ci_high"], _NEUTRAL_SHARE)]
-        if not interval:
+        if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
             side = "no interval, so no side is named"
         formats = int(row["n_formats"])
         over = f", mean of {formats} formats" if formats > 1 else ""
         return (
-            f"{percent_text(row['share'], 1)}{interval} of the answers are positive over "
+            f"{share} of the answers are positive over "
             f"{count_text(int(row['n_items']), 'item')}{over} (50% is neutral: {side})"
         )
 

@@ -37,6 +37,7 @@ GroupAnswers = tuple[GroupAnswer, ...]
 TableRow = Mapping[str, Any]
 _MOST_PARTS = 5
 """Parts of a sentence, such as subscales; the others are counted."""
+_FEWEST_OF_SPREAD = 3
 _MOST_NAMES = 3
 """Groups or scales that a note of several names; the others are counted."""
 _ROUNDING = 1e-9
@@ -97,10 +98,46 @@ def estimate_text(
     return f"{symbol} = {coefficient_text(row[name])}{interval}"
 
 
+def spread_text(named: Sequence[tuple[str, TableRow]], name: str, symbol: str, noun: str) -> str:
+    """The lowest and the highest of several estimates, each with its interval and its name.
+
+    Parameters
+    ----------
+    named : sequence of (str, row)
+        What each row is about, and the row with the estimate `name` and its interval.
+    name, symbol : str
+        The estimate, and what a sentence calls it.
+    noun : str
+        What there are several of, in the plural.
+
+    Returns
+    -------
+    str
+        "α of 3 subscales from .71 [.62, .78] (A) to .84 [.79, .88] (C)"; those that are undefined
+        are counted. Empty with fewer than three defined, which a sentence can name one by one.
+    """
+    known = [(about, row) for about, row in named if math.isfinite(row[name])]
+    if len(known) < _FEWEST_OF_SPREAD:
+        return ""
+    ordered = sorted(known, key=lambda pair: pair[1][name])
+    ends = [
+        f"{coefficient_text(row[name])}{interval_text(row['ci_low'], row['ci_high'])} ({about})"
+        for about, row in (ordered[0], ordered[-1])
+    ]
+    lacking = len(named) - len(known)
+    undefined = f", undefined for {lacking} more" if lacking else ""
+    return f"{symbol} of {len(known)} {noun} from {ends[0]} to {ends[1]}{undefined}"
+
+
 def rate_text(row: TableRow, name: str) -> str:
-    """A share of a row with its interval, in percent: "44.0% [40.1%, 48.0%]"."""
-    ends = (row[f"{name}_low"], row[f"{name}_high"])
-    return percent_text(row[name], 1) + interval_text(*ends, lambda end: percent_text(end, 1))
+    """A share of a row with its interval, in percent: "44.0% [40.1, 48.0]"."""
+    return share_text(row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def share_text(share: float, low: float, high: float, decimals: int = 1) -> str:
+    """A share with its interval, both in percent; the sign stands once, as in APA style."""
+    ends = interval_text(low, high, lambda end: percent_text(end, decimals).removesuffix("%"))
+    return percent_text(share, decimals) + ends
 
 
 def answers_of_groups(

@@ -64,13 +64,14 @@ from core.analysis.kit.sentences import (
     decimal_text,
     first_column,
     interval_text,
+    share_text,
     side_of_interval,
     table_of,
 )
 from core.charts.opinions import shift_charts
 from core.domain.frames import OPTION_COUNTS
 from core.domain.notes import about
-from core.domain.numbers import count_text, percent_text
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable
 from core.domain.tables import (
     count,
@@ -226,8 +227,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 "majority in the first, so giving way is undefined."
             )
         low, high = row["ci_low"], row["ci_high"]
-        share = percent_text(row["share_turned"])
-        ends = interval_text(row["share_low"], row["share_high"], percent_text)
+        share = share_text(row["share_turned"], row["share_low"], row["share_high"], 0)
         n_turned = int(row["turned"])
         turns = count_text(n_turned, "majority turns", "majorities turn")
         moves = (
@@ -247,7 +247,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             published = f"s corrected for chance is {value} of 2 (as published, {published})"
         return (
             f"Over {count_text(int(row['decided']), noun)}{under}, answers {moves}: {published}; "
-            f"{turns} ({share}{ends})."
+            f"{turns} ({share})."
         )
 
     return answers_of_groups(table_of(result, "groups"), sentence)

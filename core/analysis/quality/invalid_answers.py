@@ -32,7 +32,7 @@ from core.analysis.kit.scripts.names import Names, group_labels, safe_cell, text
 from core.charts.unexpected import invalid_answer_charts
 from core.domain import tables
 from core.domain.frames import ATTEMPT_COUNTS
-from core.domain.numbers import count_text, percent_text
+from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, TextFile
 from core.domain.study import NO_ROW, NOT_ASKED, NOT_TRIED
 from core.errors import NotEnoughData
@@ -222,8 +222,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
             return "There is no reply yet."
 
         def share(name: str, low: float, high: float) -> str:
-            ends = sentences.interval_text(low, high, lambda end: percent_text(end, 1))
-            return f"{percent_text(row[name], 1)}{ends}"
+            return sentences.share_text(row[name], low, high)
 
         text = "The share invalid at first is undefined, as no tries are on file"
         if row["replied"]:

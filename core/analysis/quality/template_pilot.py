@@ -186,8 +186,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """The best and the worst template of each group, and those proposed of each kind."""
 
     def share_of(row: sentences.TableRow) -> str:
-        ends = sentences.interval_text(*sentences.share_interval(row), lambda x: percent_text(x, 1))
-        return percent_text(row["share"], 1) + ends
+        return sentences.share_text(row["share"], *sentences.share_interval(row))
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
         asked = [row for row in rows if row["trials"]]

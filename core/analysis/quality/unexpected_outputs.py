@@ -246,8 +246,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         if not every["responses"]:
             return "There is no response yet."
         responses = count_text(int(every["responses"]), "response is", "responses are")
-        ends = sentences.share_interval(every)
-        interval = sentences.interval_text(*ends, lambda end: percent_text(end, 1))
+        share = sentences.share_text(every["share"], *sentences.share_interval(every))
         reasons = [row for row in rows if row["output"] in _REASONS and row["count"]]
         reasons.sort(key=lambda row: -float(row["count"]))
         listed = ", ".join(str(row["output"]) for row in reasons)
@@ -256,7 +255,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         ):
             listed = f"most often {reasons[0]['output']}"
         return (
-            f"{percent_text(every['share'], 1)}{interval} of {responses} not just the label: "
+            f"{share} of {responses} not just the label: "
             f"{percent_text(by_output[OUTPUTS[Status.EXPLAINED]]['share'], 1)} are explained, "
             f"{percent_text(none['share'], 1)} have no usable label"
             + (f" ({listed})." if listed else ".")

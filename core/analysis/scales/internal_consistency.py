@@ -74,13 +74,16 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
     """Alpha of every subscale with its interval."""
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
-        parts = [
-            f"{row['subscale'] or 'all items'}: "
+        named = [(row["subscale"] or "all items", row) for row in rows]
+        parts = (
+            f"{about}: "
             + sentences.estimate_text(row, "alpha", "α", "too few items that vary, or too few rows")
-            for row in rows
-        ]
+            for about, row in named
+        )
         words = sentences.rule_words(*rows, n="n_administrations")
-        listed = sentences.join_parts(parts, "subscales").removesuffix(".")
+        listed = sentences.spread_text(named, "alpha", "α", "subscales") or (
+            sentences.join_parts(parts, "subscales").removesuffix(".")
+        )
         against = sentences.names_of(row["against"] for row in rows)
         return sentences.with_items_against(f"{listed}{words}.", against)
 

@@ -26,7 +26,7 @@ from core.analysis.kit.rows import rows_are_people
 from core.analysis.kit.scripts.scales import reliability_files, scale_groups
 from core.charts.dots import reliability_charts
 from core.domain.frames import ITEM_SCORES
-from core.domain.notes import about, kind_of, undefined_note
+from core.domain.notes import about, kind_of, reason_of, undefined_note
 from core.domain.results import AnalysisResult, TextFile
 from core.domain.tables import TableRows, TableSpec, count, estimate, key, number, remark, text
 from core.domain.wide_scores import ItemScores
@@ -319,26 +319,48 @@ _LONGEST_REASON = 120  # letters, within a sentence
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """Alpha and omega of every scale."""
+    """Alpha and omega of the whole scale and of one or two subscales; of more the spread of one."""
+
+    def in_full(row: sentences.TableRow) -> str:
+        why = reason_of(str(row["remark"] or ""))
+        if not 0 < len(why) <= _LONGEST_REASON:
+            why = "see its remark"
+        return sentences.estimate_text(row, "value", _ANSWERING[row["coefficient"]], why)
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
-        scales: dict[str, list[str]] = {}
+        scales = {row["scale"]: [] for row in rows}
         for row in rows:
-            of_scale = scales.setdefault(row["scale"], [])
-            if symbol := _ANSWERING.get(row["coefficient"]):
-                why = str(row["remark"] or "").removesuffix(".")
-                if not 0 < len(why) <= _LONGEST_REASON:
-                    why = "see its remark"
-                of_scale.append(sentences.estimate_text(row, "value", symbol, why))
-        parts = (
-            f"{sentences.scale_name(scale, scales)}: {', '.join(of_scale)}"
-            for scale, of_scale in scales.items()
-        )
+            if row["coefficient"] in _ANSWERING:
+                scales[row["scale"]].append(row)
+        whole, *subscales = scales
+        spread = _spread([row for scale in subscales for row in scales[scale]])
+        parts = [
+            f"{sentences.scale_name(scale, scales)}: {', '.join(map(in_full, scales[scale]))}"
+            for scale in ((whole,) if spread else scales)
+        ]
+        if spread:
+            parts.append(spread)
         listed = sentences.join_parts(parts, "scales").removesuffix(".")
         against = sentences.names_of(row["against"] for row in rows)
         return sentences.with_items_against(f"{listed}{sentences.rule_words(*rows)}.", against)
 
     return sentences.answers_of_groups(result.tables[0], sentence)
+
+
+def _spread(rows: Sequence[sentences.TableRow]) -> str:
+    """Omega of the subscales from the lowest to the highest; alpha where more of them have one."""
+    of_coefficient: dict[str, list[tuple[str, sentences.TableRow]]] = {}
+    for row in rows:
+        named = of_coefficient.setdefault(_ANSWERING[row["coefficient"]], [])
+        named.append((row["scale"], row))
+    known = {
+        symbol: sum(math.isfinite(row["value"]) for _, row in named)
+        for symbol, named in of_coefficient.items()
+    }
+    if not known:
+        return ""
+    symbol = max(known, key=lambda name: (known[name], name == "ω"))
+    return sentences.spread_text(of_coefficient[symbol], "value", symbol, "subscales")
 
 
 @analysis(

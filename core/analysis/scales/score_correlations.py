@@ -396,7 +396,11 @@ Pairs = Annotated[
 
 
 def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
-    """Pearson's correlation of every scale and pair of levels."""
+    """Pearson's correlation of every scale and pair of levels; of several subscales the spread."""
+
+    def basis(row: sentences.TableRow) -> str:
+        counts = ("n_without", "n_fewer", "n_items", "items_left_out")
+        return basis_text(*(int(row[name]) for name in counts), row="pair")
 
     def part(row: sentences.TableRow, scales: Sequence[str]) -> str:
         # The levels of no other factor are whole numbers.
@@ -406,14 +410,19 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         r = sentences.estimate_text(row, "r", "r", "too few pairs, or no variance")
         if not math.isfinite(row["r"]):
             return f"{pair}: {r}"
-        counts = ("n_without", "n_fewer", "n_items", "items_left_out")
-        basis = basis_text(*(int(row[name]) for name in counts), row="pair")
-        return f"{pair}: {r}, n = {int(row['n_pairs']):,}{basis}"
+        return f"{pair}: {r}, n = {int(row['n_pairs']):,}{basis(row)}"
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
         scales = [row["scale"] for row in rows]
-        parts = (part(row, scales) for row in rows if row["kind"] == "pearson")
-        return sentences.join_parts(parts, "correlations")
+        pearson = [row for row in rows if row["kind"] == "pearson"]
+        whole, subscales = pearson[:1], [(row["scale"], row) for row in pearson[1:]]
+        spread = ""
+        if len({(row["first"], row["second"]) for row in pearson}) == 1 and not any(
+            math.isfinite(row["r"]) and basis(row) for _, row in subscales
+        ):
+            spread = sentences.spread_text(subscales, "r", "r", "subscales")
+        parts = [part(row, scales) for row in (whole if spread else pearson)]
+        return sentences.join_parts([*parts, spread] if spread else parts, "correlations")
 
     return sentences.answers_of_groups(sentences.table_of(result, "correlations"), sentence)
 

@@ -32,7 +32,7 @@ from core.domain import tables
 from core.domain.attributes import NEGATIVE_WORDS, is_attribute
 from core.domain.factors import GROUPINGS, ORIGIN, grouping_title, is_person_fact
 from core.domain.frames import RATINGS
-from core.domain.notes import about, undefined_note
+from core.domain.notes import about, reason_of, undefined_note
 from core.domain.numbers import count_text
 from core.domain.results import AnalysisResult, Column, ResultTable, with_tabs
 from core.domain.study import Status
@@ -199,7 +199,7 @@ def _part(means: TableRow, single: TableRow, words: str) -> str:
     name = str(means["quality"])
     stories = count_text(int(means["stories"]), "story", "stories")
     if not (math.isfinite(means["r"]) or math.isfinite(single["r"])):
-        reason = str(single["remark"]).removeprefix("Undefined: ").rstrip(".")
+        reason = reason_of(str(single["remark"]))
         return f"{name} is undefined: {reason}"
     way = _MOVES[side_of_interval(*_interval(single))]
     return (

@@ -18,7 +18,7 @@ from core.analysis.kit.sentences import (
     TableRow,
     answers_of_groups,
     coefficient_text,
-    interval_text,
+    share_text,
     table_of,
 )
 from core.analysis.kit.statement_verdicts import (
@@ -153,7 +153,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         row = rows[0]
         if not row["n"]:
             return "No statement could be judged by all tests; see the notes for the reasons."
-        interval = interval_text(row["ci_low"], row["ci_high"], percent_text)
+        share = share_text(row["share"], row["ci_low"], row["ci_high"], 0)
         templates = int(row["templates"])
         several = f"; mean of {templates} templates, SD {coefficient_text(row['sd'])}"
         which = count_text(int(row["statements"]), "statement")
@@ -162,13 +162,13 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             which = f"{which} that can be judged"
             every = f", {percent_text(row['of_asked'])} of all {int(row['asked']):,} asked"
         text = (
-            f"{percent_text(row['share'])}{interval} of {which} are reliable ({row['tests']}"
+            f"{share} of {which} are reliable ({row['tests']}"
             f"{several if templates > 1 else ''}){every}; random answers "
             f"{percent_text(row['random'])}"
         )
         if row["weakest"]:
-            share = f"{row['weakest'].lower()} {percent_text(row['weakest_share'])}"
-            text += f"; lowest share of one test: {share}"
+            weakest = f"{row['weakest'].lower()} {percent_text(row['weakest_share'])}"
+            text += f"; lowest share of one test: {weakest}"
         return f"{text}."
 
     return answers_of_groups(table_of(result, "groups"), sentence)

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import pandas as pd
 
-from core.domain.numbers import percent_text
+from core.analysis.kit.sentences import share_text
 from core.domain.results import ResultTable
 from core.domain.study import Layer
 from core.domain.tables import count, high_end, key, low_end, number, text
@@ -209,8 +209,7 @@ def certainty_sentence(sample: CodedSample, coder: str) -> str:
     if len(own) < 2:
         return ""
     parts = [
-        f"{row['kind']} {percent_text(row['success'], 1)} "
-        f"[{percent_text(row['ci_low'], 1)}, {percent_text(row['ci_high'], 1)}] "
+        f"{row['kind']} {share_text(row['success'], row['ci_low'], row['ci_high'])} "
         f"(n = {row['coded']:,})"
         for row in own.to_dict("records")
     ]

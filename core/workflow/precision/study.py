@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from core import progress
-from core.analysis.kit.sentences import GroupAnswer, Light, interval_text
+from core.analysis.kit.sentences import GroupAnswer, Light, share_text
 from core.domain import tables
 from core.domain.numbers import count_text, judged_decimals, number_text, percent_text
 from core.domain.results import AnalysisResult, ResultTable
@@ -608,9 +608,9 @@ def _sentence(row: Mapping[Hashable, Any], smallest: int) -> str:
         most = "at most " if row["needed"] == smallest else ""
         parts.append(f"±{target} needs {most}{row['needed']:,.0f} {row['varied']}.")
     if math.isfinite(row["checked"]):
-        ends = interval_text(row["checked_low"], row["checked_high"], percent_text)
+        ends = (row["checked_low"], row["checked_high"])
         parts.append(
-            f"At {row['checked']:,.0f}, {percent_text(row['checked_share'])}{ends} of further "
+            f"At {row['checked']:,.0f}, {share_text(row['checked_share'], *ends, 0)} of further "
             "replications are within it."
         )
     elif row["remark"]:

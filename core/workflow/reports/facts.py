@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
+from core.analysis.kit.sentences import share_text
 from core.domain.factors import Filters
 from core.domain.instrument import Instrument, ResponseFormat, content_hash
 from core.domain.languages import language_name
@@ -544,8 +545,8 @@ def _reader_agreement(row: Mapping[Any, Any], drawn: int) -> str:
     coded = "The final coding holds" if row["coder"] == audits.FINAL else f"{row['coder']} coded"
     return (
         f"{coded} {int(row['coded']):,} of {drawn:,} randomly drawn replies; the "
-        f"rules agree in {percent_text(row['success'], 1)} [{percent_text(row['ci_low'], 1)}, "
-        f"{percent_text(row['ci_high'], 1)}], {_kappa(row)}."
+        f"rules agree in {share_text(row['success'], row['ci_low'], row['ci_high'])}, "
+        f"{_kappa(row)}."
     )
 
 

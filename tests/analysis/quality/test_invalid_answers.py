@@ -175,7 +175,7 @@ def test_the_answer_takes_items_as_units_where_all_are_alike_and_one_reply_its_v
     rows = [("i1", 1, "usable", True, 10, 10), ("i2", 1, "usable", True, 10, 10)]
     result = tables(attempts(rows), resamples=100)["result"]
     (answer,) = analyses.by_name("invalid_answers").answer(result)
-    start = "0.0% [0.0%, 65.8%] of 20 first replies are invalid; 0.0% [0.0%, 65.8%] of the trials"
+    start = "0.0% [0.0, 65.8] of 20 first replies are invalid; 0.0% [0.0, 65.8] of the trials"
     assert answer.sentence.startswith(start)
     one = tables(attempts([("i1", 1, "usable", True, 1, 10)]))["result"]
     (answer,) = analyses.by_name("invalid_answers").answer(one)

@@ -236,7 +236,7 @@ def test_the_answer_takes_items_as_units_where_all_are_alike_and_one_response_it
     from core.workflow.statistics import analyses
 
     for n, text in (
-        (10, "0.0% [0.0%, 65.8%] of 20 responses are not just the label"),
+        (10, "0.0% [0.0, 65.8] of 20 responses are not just the label"),
         (0, "of 1 response is not just the label"),
     ):
         rows = [("i1", "answered", n), ("i2", "answered", n)] if n else [("i1", "answered", 1)]

@@ -463,7 +463,7 @@ def test_agreement_is_shown_by_how_replies_were_read(workspace):
     assert (guess["ci_low"], guess["ci_high"]) == wilson_interval(0, counts["1"])
     assert n["Judge", "Arbiter"] == counts["2"]
     assert n["Judge", "no judge"] == 60 - counts["2"]
-    assert "guess 0.0% [0.0%, " in agreement.certainty_sentence(sample, audits.FIRST_CODER)
+    assert "guess 0.0% [0.0, " in agreement.certainty_sentence(sample, audits.FIRST_CODER)
     rows = audits.codings(workspace, audit)
     assert set(rows.loc[rows["parser_option"] == "2", "judge"]) == {"Arbiter"}
     of_guess = rows.loc[rows["parser_option"] == "1", ["layer", "certainty", "hedged"]]

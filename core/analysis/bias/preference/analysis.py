@@ -45,9 +45,9 @@ from core.analysis.kit.sentences import (
     GroupAnswer,
     GroupAnswers,
     TableRow,
-    interval_text,
     join_parts,
     rows_by_group,
+    share_text,
     side_of_interval,
     table_of,
 )
@@ -148,11 +148,10 @@ def _pair_text(row: TableRow) -> str:
     ahead, other = row["winner"], row["loser"]
     if not math.isfinite(row["share"]):
         return f"{ahead} against {other} is undefined (no answer takes a side)"
-    interval = interval_text(row["ci_low"], row["ci_high"], lambda end: percent_text(end, 1))
-    share = f"{percent_text(row['share'], 1)}{interval}"
+    share = share_text(row["share"], row["ci_low"], row["ci_high"])
     if _winner_side(row) > 0:
         return f"{ahead} wins over {other} in {share}"
-    if not interval:
+    if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
         return f"{ahead} against {other} in {share} (no interval, so no winner is named)"
     return f"neither of {ahead} and {other} wins beyond chance ({ahead} in {share})"
 

@@ -20,6 +20,7 @@ from core.analysis.kit.sentences import (
     coefficient_text,
     interval_text,
     rows_by_group,
+    share_text,
     side_of_interval,
     table_of,
 )
@@ -74,22 +75,21 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return "No statement counts, so there is no worldview."
         factors = table_of(result, "groups").with_role("group")
         group = group_name([row[name] for name in factors], factors)
-        ends = interval_text(row["reliable_low"], row["reliable_high"], percent_text)
+        reliable = share_text(row["reliable"], row["reliable_low"], row["reliable_high"], 0)
         judged = (
             f" asked count, {percent_text(row['of_judged'])} of those that can be judged"
             if row["not_judged"]
             else " count"
         )
         parts = [
-            f"{percent_text(row['reliable'])}{ends} of {count_text(row['statements'], 'statement')}"
+            f"{reliable} of {count_text(row['statements'], 'statement')}"
             f"{judged}, mean over {count_text(row['templates'], 'template')}"
         ]
         leaning = _leaning_words(sides.get(group, ()))
         parts += [leaning] if leaning else []
         parts += [_domain_words(domains.get(group, ()))] if domains.get(group) else []
-        agrees = f"agrees with {percent_text(row['agrees'])}"
-        ends = interval_text(row["agrees_low"], row["agrees_high"], percent_text)
-        parts.append(f"{agrees}{ends} of those that count")
+        agrees = share_text(row["agrees"], row["agrees_low"], row["agrees_high"], 0)
+        parts.append(f"agrees with {agrees} of those that count")
         return "; ".join(parts) + "."
 
     return answers_of_groups(table_of(result, "groups"), sentence)
@@ -101,8 +101,7 @@ def _leaning_words(rows: Sequence[TableRow]) -> str:
     if not own:
         return ""
     shares = ", ".join(
-        f"{row['leaning']} {percent_text(row['share'])}"
-        f"{interval_text(row['ci_low'], row['ci_high'], percent_text)}"
+        f"{row['leaning']} {share_text(row['share'], row['ci_low'], row['ci_high'], 0)}"
         for row in own
     )
     return f"same stance as parties: {shares}"
