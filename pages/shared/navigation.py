@@ -25,6 +25,8 @@ _LAST_PLACE = "last_place"
 _TEXT = "search"
 # A page completes its address with what it shows at first. Streamlit makes a step of the browser's
 # history of that, so that Back would lead to the same page again. Only what a person chose is one.
+# After a press on a link, the parameters of the next page can come before its name, as if the old
+# page had been asked something else: both are one step.
 _KEYBOARD = """
 const shownAtFirst = ["study", "analysis", "audit", "coder", "step", "published"];
 const steps = window.history.pushState.bind(window.history);
@@ -36,13 +38,32 @@ const completes = (next) => {
       || (!now.has(name) && shownAtFirst.includes(name))
   );
 };
+const together = 1000;  // ms
+let before = { at: -Infinity };  // of the last change of parameters alone
 if (!window.inkblotHistory) {
   window.inkblotHistory = true;
   window.history.pushState = (state, unused, url) => {
-    if (completes(new URL(url, window.location.href))) {
-      window.history.replaceState(state, unused, url);
-    } else {
+    const next = new URL(url, window.location.href);
+    const { pathname, search, href } = window.location;
+    if (next.pathname !== pathname) {
+      const early = next.search === search && performance.now() - before.at < together;
+      if (early && before.isStep) {
+        window.history.replaceState(state, unused, url);
+      } else {
+        if (early) {
+          window.history.replaceState(before.state, unused, before.href);
+        }
+        steps(state, unused, url);
+      }
+      before = { at: -Infinity };
+      return;
+    }
+    const isStep = !completes(next);
+    before = { at: performance.now(), isStep, state: window.history.state, href };
+    if (isStep) {
       steps(state, unused, url);
+    } else {
+      window.history.replaceState(state, unused, url);
     }
   };
 }

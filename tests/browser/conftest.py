@@ -170,10 +170,15 @@ def page(browser, request) -> Iterator[Page]:
 
 @pytest.fixture
 def shot(request):
-    """Keep a screenshot under build/ as an artifact of the run."""
+    """Keep a screenshot under build/ where somebody wants to look: with INKBLOT_SCREENSHOTS set.
+
+    Whole pages are drawn anew at their full height for it, which takes seconds each.
+    """
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
 
     def take(page: Page, name: str) -> None:
+        if not os.environ.get("INKBLOT_SCREENSHOTS"):
+            return
         height = page.evaluate(_CONTENT_HEIGHT)
         page.set_viewport_size({"width": 1280, "height": min(max(900, height), 6000)})
         page.wait_for_timeout(400)

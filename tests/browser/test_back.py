@@ -36,3 +36,28 @@ def test_back_returns_to_the_analysis_the_options_and_the_tab(app, page):
     settled(page)
     expect(level).to_have_value("0.90")
     expect(tab).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize("known", ["&analysis=internal_consistency", ""], ids=["other", "further"])
+def test_parameters_that_come_before_the_name_of_their_page_are_no_step_of_their_own(
+    app, page, known
+):
+    app.start()
+    go(page, app, "glossary")
+    expect(page.get_by_role("searchbox", name="Search", exact=True)).to_be_visible()
+    start, end = f"reliability?study=a{known}", "factors?study=a&analysis=cfa"
+    steps, places = page.evaluate(
+        """([start, early, end]) => {
+          history.pushState({}, "", start);
+          const steps = history.length;
+          history.pushState({}, "", early);
+          history.pushState({}, "", end);
+          const places = [location.href, history.length - steps];
+          return [steps, places];
+        }""",
+        [f"/{start}", f"/reliability?{end.partition('?')[2]}", f"/{end}"],
+    )
+    assert steps == 2 + 1  # about:blank, the glossary, and where it starts
+    assert places == [f"{app.url}/{end}", 1]
+    page.go_back()
+    expect(page).to_have_url(f"{app.url}/{start}")

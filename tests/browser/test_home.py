@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 
 import pytest
@@ -96,6 +97,7 @@ def test_a_question_in_plain_words_opens_the_analysis_that_answers_it(page, app,
     study.click()
     page.get_by_role("option", name="first").click()
     expect(study).to_have_value("first")
+    expect(page).to_have_url(re.compile("study=first"))  # the choice is a step once it is there
     settled(page)
 
     page.go_back()  # each choice and each page is one step

@@ -597,7 +597,7 @@ def _pooling_cautions(
     return (
         f"Rows are pooled over {and_list(named)}, so that the same {who} counts "
         "several times: n is too large, and intervals and p are too small. Take them into "
-        "Separately for, choose one under Filter, or average over them under Factors.",
+        "Separately for, choose one under Filter, or average over them under What varies.",
     )
 
 
