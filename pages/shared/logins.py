@@ -315,12 +315,12 @@ def begin() -> Logins | None:
     address = os.environ.get(ADDRESS_VARIABLE, "").strip().rstrip("/")
     host = str(st.get_option("server.address") or "")
     certified = bool(st.get_option("server.sslCertFile"))
-    if fault := _fault(address, host, certified=certified):
-        raise SystemExit(f"\nInkblot was not started. {fault}\n")
+    if why := fault(address, host, certified=certified):
+        raise SystemExit(f"\nInkblot was not started. {why}\n")
     return Logins(address, int(st.get_option("server.port"))) if address else None
 
 
-def _fault(address: str, host: str, *, certified: bool) -> str:
+def fault(address: str, host: str, *, certified: bool) -> str:
     """Why a server would not be safe; empty where it is."""
     listens_here = _is_here(host)
     if not address:

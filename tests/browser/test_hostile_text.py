@@ -8,6 +8,7 @@ from dataclasses import replace
 from urllib.parse import urlsplit
 
 import pytest
+from playwright.sync_api import expect
 
 from core.domain.instrument import Instrument, Item, Option, ResponseFormat, Wording
 from core.domain.study import Context, Design
@@ -102,7 +103,7 @@ def test_hostile_text_everywhere_reaches_no_other_host_and_shows_exactly(
     visits = [*PAGES, *(f"{path}&study=hostile" for path in ANALYSES)]
     for number, path in enumerate(visits):
         go(page, app, path)
-        page.wait_for_timeout(1500)
+        expect(page.get_by_role("button", name="Cancel")).to_have_count(0)  # of what is computed
         settled(page)
         shot(page, f"{number}-{re.split(r'[?&=]', path)[0] or 'home'}")
         assert page.locator("img[src*='evil']").count() == 0

@@ -42,6 +42,7 @@ from core.workflow import members, study_log
 from core.workflow.answers import audits
 from core.workflow.opening import open_workspace
 from core.workflow.runs import control
+from pages.shared import logins
 from pages.shared.door import cookie_name
 from pages.shared.logins import ADDRESS_VARIABLE, MOST_FAILURES
 from tests.browser.conftest import PATIENCE_MS, ROOT, App, go, settled
@@ -390,12 +391,6 @@ CERTIFIED = ("--certificate", "c.pem", "--key", "k.pem")
     ("arguments", "words"),
     [
         (("--serve", "http://lab.example.org"), "in the open"),
-        (("--serve", "lab.example.org"), "no address such as"),
-        (("--serve", "https://lab.example.org/inkblot"), "no address such as"),
-        (("--serve", "ftp://lab.example.org"), "no address such as"),
-        (("--serve", "https://lab.example.org?a=b"), "no address such as"),
-        (("--serve", "https://LAB.example.org:443"), "no address such as"),
-        (("--serve", "http://127.lab.example.org"), "in the open"),
         (("--serve", "https://lab.example.org"), "No member of the lab is an owner yet"),
         (("--serve", "https://lab.example.org", *CERTIFIED), "no file c.pem"),
         (("--serve", "https://lab.example.org", "--certificate", "app.py"), "with its key"),
@@ -420,10 +415,29 @@ def test_start_refuses_a_server_that_would_not_be_safe(tmp_path, arguments, word
     assert "Inkblot is open" not in done.stdout
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::", ""])
-def test_the_app_by_hand_listens_on_no_network(tmp_path, host):
+@pytest.mark.parametrize(
+    ("address", "host", "words"),
+    [
+        ("lab.example.org", "127.0.0.1", "no address such as"),
+        ("https://lab.example.org/inkblot", "127.0.0.1", "no address such as"),
+        ("ftp://lab.example.org", "127.0.0.1", "no address such as"),
+        ("https://lab.example.org?a=b", "127.0.0.1", "no address such as"),
+        ("https://LAB.example.org:443", "127.0.0.1", "no address such as"),
+        ("http://127.lab.example.org", "127.0.0.1", "in the open"),
+        ("", "::", "It would listen on ::."),
+        ("", "", "It would listen on every address."),
+        ("", "localhost", ""),
+    ],
+)
+def test_an_address_that_is_not_safe_is_named_with_the_reason(address, host, words):
+    fault = logins.fault(address, host, certified=False)
+    assert words in fault
+    assert bool(fault) == bool(words)
+
+
+def test_the_app_by_hand_listens_on_no_network(tmp_path):
     done = subprocess.run(
-        [sys.executable, *start.SERVE, "--server.address", host, "--server.port", "1"],
+        [sys.executable, *start.SERVE, "--server.address", "0.0.0.0", "--server.port", "1"],
         cwd=ROOT,
         env=os.environ | {"INKBLOT_DB": str(tmp_path / "x.duckdb")},
         capture_output=True,
