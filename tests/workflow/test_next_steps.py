@@ -36,7 +36,7 @@ def test_the_statistics_of_a_finished_simulated_study_are_to_be_read(workspace):
     control.start(workspace, "study")
     finished(workspace)
     assert state_and_steps(workspace) == (
-        "20 of 20 replied, 20 of 20 usable, finished",
+        "20 answers, all usable, finished",
         [("Read the item statistics", "item_statistics")],
     )
 
