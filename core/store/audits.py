@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from typing import Literal
 
 import pandas as pd
@@ -14,7 +15,6 @@ from core.domain.study import Certainty, Layer, Status
 from core.domain.values import stable_id
 from core.store.collection import OPTION_MARK
 from core.store.database import Database
-from core.store.scoring import point_ranges_sql, score_sql
 
 # Audits: seeded samples of replies, the codings of several persons, their notes, and final codings.
 
@@ -405,30 +405,6 @@ _ROW = {
     "high": "b.high",
 }
 _NEW_SCORE = "case when c.trial_id is null then r.score else c.score end"
-_MEANS = f"""
-with scored as (
-    select p.name as respondent, a.format, i.code as item, i.position,
-        {score_sql(**_ROW, given="r.score", points="o.points")} as before,
-        {score_sql(**_ROW, given=_NEW_SCORE, points="n.points")} as after,
-        before is distinct from after as moved
-    from trial t join response r using (trial_id) join study s on s.study_id = t.study_id
-        join administration a using (administration_id) join respondent p using (respondent_id)
-        join item i using (item_id)
-        left join item_direction d on d.item_id = i.item_id and d.form = a.form
-        left join changes c on c.trial_id = t.trial_id
-        left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
-            and o.code = r.option
-        left join answer_option n on n.instrument_id = s.instrument_id and n.format = a.format
-            and n.code = case when c.trial_id is null then r.option else c.option end
-        left join ({point_ranges_sql()}) b
-            on b.range_instrument = s.instrument_id and b.range_format = a.format
-    where t.study_id = $study
-)
-select respondent, format, item, avg(before) as old_mean, avg(after) as new_mean,
-    count(before) as old_n, count(after) as new_n, count(*) filter (where moved) as changed
-from scored group by respondent, format, item, position having bool_or(moved)
-order by respondent, format, position
-"""  # noqa: S608 - the parts are constants
 _COLUMNS = (
     ("trial_id", pa.int64()),
     ("old_status", pa.string()),
@@ -478,12 +454,43 @@ def change_table(changes: Sequence[ResponseChange]) -> pa.Table:
     )
 
 
+@cache
+def _means_sql() -> str:
+    """Means of items before and after a change; the rule of scores loads ibis, which takes long."""
+    from core.store.scoring import point_ranges_sql, score_sql
+
+    return f"""
+with scored as (
+    select p.name as respondent, a.format, i.code as item, i.position,
+        {score_sql(**_ROW, given="r.score", points="o.points")} as before,
+        {score_sql(**_ROW, given=_NEW_SCORE, points="n.points")} as after,
+        before is distinct from after as moved
+    from trial t join response r using (trial_id) join study s on s.study_id = t.study_id
+        join administration a using (administration_id) join respondent p using (respondent_id)
+        join item i using (item_id)
+        left join item_direction d on d.item_id = i.item_id and d.form = a.form
+        left join changes c on c.trial_id = t.trial_id
+        left join answer_option o on o.instrument_id = s.instrument_id and o.format = a.format
+            and o.code = r.option
+        left join answer_option n on n.instrument_id = s.instrument_id and n.format = a.format
+            and n.code = case when c.trial_id is null then r.option else c.option end
+        left join ({point_ranges_sql()}) b
+            on b.range_instrument = s.instrument_id and b.range_format = a.format
+    where t.study_id = $study
+)
+select respondent, format, item, avg(before) as old_mean, avg(after) as new_mean,
+    count(before) as old_n, count(after) as new_n, count(*) filter (where moved) as changed
+from scored group by respondent, format, item, position having bool_or(moved)
+order by respondent, format, position
+"""  # noqa: S608 - the parts are constants
+
+
 def item_means(database: Database, study_id: int, changes: pa.Table) -> pd.DataFrame:
     """Item means by respondent and format before and after, where a change moves a score."""
     with database.transaction() as cursor:
         cursor.register("changes", changes)
         try:
-            return cursor.execute(_MEANS, {"study": study_id}).df()
+            return cursor.execute(_means_sql(), {"study": study_id}).df()
         finally:
             cursor.unregister("changes")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from core.domain.instrument import REPLY_TO_JUDGE
 from core.domain.numbers import count_text
-from core.store import imports
+from core.store import audits, imports
 from core.store.studies import StudyRecord
 from core.workflow.answers import bank_attachment
 from core.workflow.designs import studies
@@ -139,8 +139,6 @@ def _judged_study(workspace: Workspace, study: StudyRecord) -> str:
 
 def _waits_for_audit(workspace: Workspace, study: StudyRecord) -> bool:
     """Whether a language model answered and nobody has drawn an audit yet."""
-    from core.store import audits  # loads ibis
-
     people = studies.respondents_as_amended(workspace, study.study_id).values()
     return any(person.kind != "simulated" for person in people) and not audits.audits(
         workspace.database, study.study_id
