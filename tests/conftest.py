@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from core.workflow.workspace import Workspace
 
 # Tests whose examples take long say `few_examples` (tests/examples.py); others follow this.
-settings.register_profile("inkblot", derandomize=True, deadline=None, max_examples=40)
+settings.register_profile("inkblot", derandomize=True, deadline=None, max_examples=25)
 settings.load_profile("inkblot")
 
 
