@@ -108,16 +108,17 @@ def _in_short(study: StudyRecord, request: AnalysisRequest, result: AnalysisResu
         for one in (*([of_scores] if rows else []), of_measure)
     ]
     if not all(computation.ended for computation in computations):
-        st.caption("In short: follows when all that stands below is computed.")
+        st.caption("Whether the answers depend on the language stands here in a moment.")
         return
     *scores, measure = (computation.result for computation in computations)
     agreement = languages.agreement(result, scores[0] if scores else None, measure, rows)
     lines = []
     for group, parts in list(agreement.items())[:_MOST_IN_SHORT]:
         words = " · ".join(f"{results.LIGHTS[light]} {widgets.plain(w)}" for w, light in parts)
-        lines.append(f"**In short, {widgets.plain(group)}:** {words}" if group else words)
+        lead = f"{widgets.plain(group)}: {languages.verdict(parts)}"
+        lines.append(f"**{lead if group else languages.verdict(parts).capitalize()}.** {words}")
     if lines:
-        st.markdown("  \n".join(lines))
+        st.markdown("  \n".join(["Do the answers depend on the language?", *lines]))
 
 
 def _request(study: StudyRecord, request: AnalysisRequest, name: str) -> AnalysisRequest:

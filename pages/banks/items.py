@@ -18,7 +18,7 @@ from core.domain.instrument import (
 )
 from core.domain.numbers import count_text
 from core.errors import UserError
-from core.workflow.banks import editing, translations
+from core.workflow.banks import editing, pasted, translations
 from core.workflow.banks import grid as bank_grid
 from core.workflow.banks.grid import (
     ANNOTATION,
@@ -31,6 +31,7 @@ from core.workflow.banks.grid import (
     TEXT,
     GridEdits,
     GridTextColumn,
+    text_column,
 )
 from pages.banks.editor import (
     BankEditor,
@@ -687,17 +688,25 @@ def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) 
     def add(typed: list[dict[str, str]]) -> bool:
         rows = bank_grid.with_marked_keys(typed, texts[0]) if "keyed" in columns else typed
         edits = GridEdits({}, rows, ())
-        st.session_state[remarks] = bank_grid.item_remarks(edits, columns, (), ())
-        return editor.commit(
-            lambda bank: replace(
-                bank, items=bank_grid.edit_items(bank.items, range(len(bank.items)), edits)
-            ),
-            "Items added",
-            redraw=True,
-        )
+        named = tuple(dict.fromkeys((*columns, *(name for row in rows for name in row))))
+        st.session_state[remarks] = bank_grid.item_remarks(edits, named, (), ())
+        languages = [text_column(name).language for name in named if name.startswith(TEXT)]
+
+        def with_items(bank: Instrument) -> Instrument:
+            bank = replace(bank, languages=tuple(dict.fromkeys((*bank.languages, *languages))))
+            items = bank_grid.edit_items(bank.items, range(len(bank.items)), edits)
+            return replace(bank, items=items)
+
+        return editor.commit(with_items, "Items added", redraw=True)
+
+    titles = {name: column_title(name) for name in columns}
+
+    def of_new_languages(text: str) -> dict[str, str]:
+        codes = pasted.new_languages(text, titles, texts[0])
+        names = [GridTextColumn(code).name for code in codes]
+        return {name: column_title(name) for name in names}
 
     if texts:
-        titles = {name: column_title(name) for name in columns}
         grids.box_of_rows(
             titles,
             texts[0],
@@ -706,6 +715,7 @@ def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) 
             add=add,
             opened=opened,
             hint="(R) at its end: reverse-keyed" if "keyed" in columns else "",
+            further=of_new_languages,
         )
         show_remarks(st.session_state.pop(remarks, ()))
 

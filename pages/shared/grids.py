@@ -138,11 +138,13 @@ def box_of_rows(
     add: Callable[[list[dict[str, str]]], bool],
     opened: bool = False,
     hint: str = "",
+    further: Callable[[str], Mapping[str, str]] = lambda _text: {},
 ) -> None:
     """A box to type or paste rows into, one a line.
 
-    `columns` are those of the table with their titles. A line without tabs is the cell of the
-    column `single`. `add` takes the rows, and says whether they are kept; the box is then emptied.
+    `columns` are those of the table with their titles; `further` gives those that the table gets
+    for what was pasted. A line without tabs is the cell of the column `single`. `add` takes the
+    rows, and says whether they are kept; the box is then emptied.
     """
     done = f"{key}:done"
     with st.expander(
@@ -162,10 +164,13 @@ def box_of_rows(
             key=f"{key}:add",
             icon=":material/add:",
             on_click=_add,
-            args=(key, done, columns, single, what, add),
+            args=(key, done, columns, single, what, add, further),
         )
-        if words := st.session_state.pop(done, ""):
-            st.success(words)
+    added, left_out = st.session_state.pop(done, ("", ""))  # below the box, which may be folded
+    if added:
+        st.success(added)
+    if left_out:
+        st.warning(left_out)
 
 
 def _add(
@@ -175,11 +180,14 @@ def _add(
     single: str,
     what: str,
     add: Callable[[list[dict[str, str]]], bool],
+    further: Callable[[str], Mapping[str, str]],
 ) -> None:
-    rows, left_out = pasted_rows(st.session_state.to_dict().get(key) or "", columns, single)
+    text = st.session_state.to_dict().get(key) or ""
+    rows, left_out = pasted_rows(text, {**columns, **further(text)}, single)
     if rows and add(rows):
         st.session_state[key] = ""
-        words = f"{count_text(len(rows), what)} added."
-        if left_out:
-            words += f" Left out, as the table has no such column: {', '.join(left_out)}."
-        st.session_state[done] = widgets.plain(words)
+        words = f"Left out, as the table has no such column: {', '.join(left_out)}."
+        st.session_state[done] = (
+            f"{count_text(len(rows), what)} added.",
+            widgets.plain(words) if left_out else "",
+        )

@@ -335,11 +335,11 @@ BY_HAND = {
                 [("m", 0.78, 0.7, 0.85, 6, "templates", 1, 198, 239)],
             ),
         ),
-        "Under another wording the stance is as expected in 95% (paraphrases), 85% "
-        "(negation); kappa with the original (mean of 6 templates): paraphrases .90 [.80, .95], "
-        "negation −.69 (of negation it ought to be near −1); "
-        "alpha across 6 templates .78 [.70, .85], 198 of 239 statements have a stance that is "
-        "the same in all.",
+        "Some stances change with the wording: under another one they are as expected in 95% "
+        "(paraphrases), 85% (negation); kappa with the original (mean of 6 templates): "
+        "paraphrases .90 [.80, .95], negation −.69 (of negation it ought to be near −1); "
+        "alpha across 6 templates .78 [.70, .85], 198 of 239 statements have the same stance in "
+        "all of these templates.",
     ),
     "rater_agreement": (
         made(

@@ -354,6 +354,23 @@ def test_a_block_pasted_into_the_empty_row_is_spread_and_shown(workspace, opened
     assert items(workspace)[5].keyed == -1
 
 
+def test_a_language_of_pasted_heads_comes_to_the_bank_and_what_is_left_out_is_named(
+    workspace, opened
+):
+    heads, rows = "Nr\tItem\tFrançais\tDeutsch", "1\tOn time.\tÀ l'heure.\tPünktlich."
+    at = opened.text_area(key="bank_box_small").set_value(f"{heads}\n{rows}").run()
+    fine(at.button(key="bank_box_small:add").click().run())
+    assert editing.load(workspace, "small").instrument.languages == ("en", "de", "fr")
+    added = items(workspace)[-1]
+    assert [added.text(language) for language in ("en", "de", "fr")] == [
+        "On time.",
+        "Pünktlich.",
+        "À l'heure.",
+    ]
+    assert [one.value for one in at.success] == ["1 item added."]
+    assert any("Left out" in one.value and "Nr" in one.value for one in at.warning)
+
+
 def test_the_note_on_new_codes_is_for_rows_left_without_one(workspace, opened):
     report(opened, added=[{"code": "mine", EN: "Typed."}])
     assert not [c for c in opened.caption if "without a code" in c.value]

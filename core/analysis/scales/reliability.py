@@ -328,7 +328,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         return sentences.estimate_text(row, "value", _ANSWERING[row["coefficient"]], why)
 
     def sentence(rows: Sequence[sentences.TableRow]) -> str:
-        scales = {row["scale"]: [] for row in rows}
+        scales: dict[str, list[sentences.TableRow]] = {row["scale"]: [] for row in rows}
         for row in rows:
             if row["coefficient"] in _ANSWERING:
                 scales[row["scale"]].append(row)

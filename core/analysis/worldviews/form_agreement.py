@@ -48,7 +48,7 @@ from core.domain.tables import (
 )
 from core.errors import NotEnoughData
 from core.stats.agreement import FormKappas, form_kappas, krippendorff_alpha
-from core.stats.inputs import Estimate, Floats, Integers, mean_of_defined
+from core.stats.inputs import Estimate, Floats, Integers, mean_of_defined, name_list
 from core.stats.resampling import Bootstrap
 from core.stats.statement_tests import majority_stances
 
@@ -206,18 +206,8 @@ _OVER_COLUMNS = (
 
 
 def _answer(result: AnalysisResult) -> GroupAnswers:
-    """The kappas of each group, alpha across templates, and the mean of all groups."""
-    over = table_of(result, "over_groups").frame.to_dict("records")
+    """Whether stances of each group stay, its kappas and alpha, and the mean of all groups."""
     answers = []
-    if over and over[0]["n_groups"] > 1:
-        parts = [
-            f"{row['wording'].lower()} {coefficient_text(row['kappa'], 3)} "
-            f"(SD {coefficient_text(row['sd'], 3)})"
-            for row in over
-        ]
-        n = count_text(int(over[0]["n_groups"]), "group")
-        sentence = f"Mean kappa of {n} with the original: {', '.join(parts)}."
-        answers.append(GroupAnswer(ALL_GROUPS, sentence))
     alphas = {group: rows[0] for group, rows in rows_by_group(table_of(result, "alpha")).items()}
     kappas = rows_by_group(table_of(result, "kappas"))
     for group in dict.fromkeys((*kappas, *alphas)):
@@ -232,8 +222,8 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                 f"alpha across {int(alpha['templates'])} {alpha['compared']} "
                 f"{coefficient_text(alpha['alpha'])}"
                 f"{interval_text(alpha['ci_low'], alpha['ci_high'])}, {int(alpha['same'])} of "
-                f"{count_text(int(alpha['statements']), 'statement')} have a stance that is the "
-                "same in all"
+                f"{count_text(int(alpha['statements']), 'statement')} have the same stance in all "
+                f"of these {alpha['compared']}"
                 + (
                     f" in every one of {asked} conditions"
                     if (asked := int(alpha["conditions"])) > 1
@@ -243,19 +233,32 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
         if parts:
             text = "; ".join(parts)
             answers.append(GroupAnswer(group, f"{text[0].upper()}{text[1:]}."))
+    over = table_of(result, "over_groups").frame.to_dict("records")
+    if over and over[0]["n_groups"] > 1:
+        parts = [
+            f"{row['wording'].lower()} {coefficient_text(row['kappa'], 3)} "
+            f"(SD {coefficient_text(row['sd'], 3)})"
+            for row in over
+        ]
+        n = count_text(int(over[0]["n_groups"]), "group")
+        sentence = f"Mean kappa of {n} with the original: {', '.join(parts)}."
+        answers.append(GroupAnswer(ALL_GROUPS, sentence))
     return tuple(answers)
 
 
 def _shares_text(rows: Sequence[TableRow]) -> str:
     """How many stances are as the original lets one expect, by wording."""
-    shares = [
-        f"{percent_text(row['agreement'])} ({row['wording'].lower()})"
-        for row in rows
-        if math.isfinite(row["agreement"])
-    ]
-    if not shares:
+    known = [row for row in rows if math.isfinite(row["agreement"])]
+    if not known:
         return "no stance can be compared with that of the original"
-    return f"under another wording the stance is as expected in {', '.join(shares)}"
+    if all(row["agreement"] == 1 for row in known):
+        wordings = name_list([row["wording"].lower() for row in known])
+        return f"no stance changes with the wording ({wordings})"
+    shares = [f"{percent_text(row['agreement'])} ({row['wording'].lower()})" for row in known]
+    return (
+        "some stances change with the wording: under another one they are as expected in "
+        f"{', '.join(shares)}"
+    )
 
 
 def _kappas_text(rows: Sequence[TableRow], alpha: TableRow | None) -> str:

@@ -18,6 +18,7 @@ _WORDS: Mapping[str, frozenset[str]] = {
 }
 """What heads of columns are called in spreadsheets, beside the titles of the grid."""
 _SAYS_REVERSED = _WORDS[_KEYED] - {"keyed", "key", "keying"}
+_NAME_OF_LANGUAGE = 4  # letters, at least
 _WORDS_OF_TEXT = frozenset({"text", "item", "statement", "question", "wording", "item text"})
 _YES, _NO = frozenset({"yes", "y", "x", "true", "1", "r"}), frozenset({"no", "n", "false", "0", ""})
 
@@ -55,6 +56,23 @@ def pasted_rows(text: str, titles: Mapping[str, str], single: str) -> PastedRows
     beyond = max(map(len, block)) - len(names)
     left_out = tuple(f"column {len(names) + k + 1}" for k in range(beyond))
     return PastedRows(in_order, left_out)
+
+
+def new_languages(text: str, titles: Mapping[str, str], single: str) -> tuple[str, ...]:
+    """The languages that heads of columns name and the grid has no column for, by their codes.
+
+    Short heads are none: "id" and "no" are heads of other columns as well as codes of languages.
+    """
+    block = cells_of_block(text) if "\t" in text else []
+    if not block:
+        return ()
+    heads = _known_heads(block[0], titles, single)
+    if single not in heads and len(set(heads) - {""}) < 2:
+        return ()
+    unknown = [cell.strip() for cell, name in zip(block[0], heads, strict=True) if not name]
+    known = {text_column(name).language for name in titles if name.startswith(TEXT)}
+    codes = [typed_language(head) for head in unknown if len(head) >= _NAME_OF_LANGUAGE]
+    return tuple(code for code in dict.fromkeys(codes) if code and code not in known)
 
 
 def _known_heads(cells: Sequence[str], titles: Mapping[str, str], single: str) -> list[str]:

@@ -92,6 +92,16 @@ def agreement(
     return found
 
 
+def verdict(parts: Sequence[Part]) -> str:
+    """Whether answers depend on the language, in a word for all that can agree."""
+    lights = {part.light for part in parts}
+    if lights == {"green"}:
+        return "no, by all that is known"
+    if lights == {"red"}:
+        return "yes"
+    return "in part" if "red" in lights else "this is open"
+
+
 def _by_group(
     result: AnalysisResult | None, table: str, names: Sequence[str]
 ) -> dict[str, list[TableRow]]:

@@ -54,7 +54,7 @@ def test_the_kappas_of_six_people_are_the_published_ones():
     assert over["n_groups"].tolist() == [6, 6, 6]
     assert "There is one template, so agreement of templates is undefined." in result.notes
     answers = analyses.by_name("form_agreement").answer(result)
-    assert answers[0].sentence == (
+    assert answers[-1].sentence == (
         "Mean kappa of 6 groups with the original: paraphrases .901 (SD .081), negation −.692 "
         "(SD .122), opposite −.649 (SD .082)."
     )
@@ -180,7 +180,9 @@ def test_templates_have_a_sentence_where_no_statement_has_another_wording():
     }
     (answer,) = analyses.by_name("form_agreement").answer(form_agreement(statements(cells)))
     assert answer.sentence.startswith("Alpha across 2 templates .44 [")
-    assert answer.sentence.endswith("2 of 3 statements have a stance that is the same in all.")
+    assert answer.sentence.endswith(
+        "2 of 3 statements have the same stance in all of these templates."
+    )
 
 
 def test_formats_are_not_called_templates_and_contexts_are_counted():
@@ -195,7 +197,8 @@ def test_formats_are_not_called_templates_and_contexts_are_counted():
     (answer,) = analyses.by_name("form_agreement").answer(result)
     assert "across 4 pairs of template and format" in answer.sentence
     assert answer.sentence.endswith(
-        "2 of 3 statements have a stance that is the same in all in every one of 3 conditions."
+        "2 of 3 statements have the same stance in all of these pairs of template and format in "
+        "every one of 3 conditions."
     )
 
 
@@ -214,3 +217,18 @@ def test_what_is_undefined_is_said_with_the_reason():
     assert "Statements have one wording, so agreement of wordings is undefined." in alone.notes
     with pytest.raises(NotEnoughData, match="one wording"):
         form_agreement(statements({("a", "", "", "original"): YES}))
+
+
+def test_no_stance_changes_only_where_all_are_as_the_original_lets_expect():
+    turned = {YES: NO, NO: YES}
+    cells = {
+        (item, "t1", "", form): turned[stance] if form == "negation" else stance
+        for item, stance in (("a", YES), ("b", NO), ("c", YES))
+        for form in ("original", "paraphrase_1", "negation")
+    }
+    (answer,) = analyses.by_name("form_agreement").answer(form_agreement(statements(cells)))
+    assert answer.sentence.startswith("No stance changes with the wording (paraphrases, negation);")
+    changed = cells | {("c", "t1", "", "negation"): YES}
+    (answer,) = analyses.by_name("form_agreement").answer(form_agreement(statements(changed)))
+    assert answer.sentence.startswith("Some stances change with the wording: under another one ")
+    assert "100% (paraphrases), 67% (negation)" in answer.sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from core.workflow.banks.pasted import pasted_rows
+from core.workflow.banks.pasted import new_languages, pasted_rows
 
 TITLES = {
     "code": "Code",
@@ -90,3 +90,20 @@ def test_tables_of_other_things_have_heads_by_their_titles_alone():
         {"context": "p 1", "group": "high"},
         {"context": "p 2", "group": "low"},
     ]
+
+
+@pytest.mark.parametrize(
+    ("heads", "languages"),
+    [
+        ("Nr\tItem\tDeutsch\tReversed", ("de",)),
+        ("English\tGerman\tFrançais", ("de", "fr")),
+        ("Code\tText\tid\tno", ()),  # heads, though codes of languages as well
+        ("I am late.\tDeutsch", ()),  # no heads
+    ],
+)
+def test_heads_name_languages_that_a_table_has_no_column_for(heads, languages):
+    titles = {name: title for name, title in TITLES.items() if name != "text:de"}
+    text = f"{heads}\n1\tI am late.\tIch bin spät.\tx"
+    assert new_languages(text, titles, "text:en") == languages
+    assert new_languages(heads, TITLES, "text:en") == tuple(c for c in languages if c != "de")
+    assert new_languages("I am late.\nI am early.", titles, "text:en") == ()

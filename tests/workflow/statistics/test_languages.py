@@ -97,3 +97,17 @@ def test_formats_that_stand_apart_count_together_and_undefined_pairs_are_left_ou
 
 def test_of_nothing_no_order_is_kept():
     assert order_kept([], "items")[1] == "grey"
+
+
+@pytest.mark.parametrize(
+    ("lights", "words"),
+    [
+        (("green", "green"), "no, by all that is known"),
+        (("green", "red"), "in part"),
+        (("red",), "yes"),
+        (("red", "grey"), "in part"),
+        (("green", "grey"), "this is open"),
+    ],
+)
+def test_a_verdict_in_a_word(lights, words):
+    assert languages.verdict([languages.Part("", light) for light in lights]) == words
