@@ -167,6 +167,9 @@ def _create() -> None:
         _open_bank(draft.instrument.code)
 
 
+_HEADS = 1  # the row of a file that names its columns
+
+
 def _import_section() -> None:
     """A file, a preview of its content with errors by row, and a button to import it."""
     st.caption(
@@ -198,6 +201,12 @@ def _preview(draft: ImportedBank) -> None:
         places = count_text(len(draft.errors), "place")
         st.error(f"Correct the file first: {places}. Nothing was saved.")
         widgets.table(_errors(draft), alt=f"Errors by row: {len(draft.errors)}")
+        if any(error.line == _HEADS for error in draft.errors):
+            st.info(
+                "Or keep the file as it is: make an empty bank, and paste the rows with their "
+                "heads into its box for items, which knows heads such as Item, German and Reversed."
+            )
+            return
     if draft.warnings:
         st.warning(
             "The file can be read. Please check:" if not draft.errors else "Please also check:"

@@ -564,6 +564,15 @@ def test_a_bad_file_is_told_by_row_and_changes_nothing(workspace, data, told):
     assert editing.summaries(workspace) == before
 
 
+def test_a_sheet_with_other_heads_is_led_to_the_box_that_knows_them(workspace):
+    at = open_page()
+    data = "Nr,Item,Deutsch\n1,I am late.,Ich bin spät.\n".encode()
+    at.file_uploader(key="bank_upload_0").set_value(("sheet.csv", data, "text/csv"))
+    fine(at.run())
+    assert any("paste the rows with their heads" in one.value for one in at.info)
+    assert not [one.value for one in at.text if "languages" in one.value]  # no rows without texts
+
+
 def test_a_copy_is_opened_and_a_bank_put_away_can_be_brought_back(workspace, opened):
     fine(opened.button(key="bank_archive").click().run())
     assert editing.load(workspace, "small").archived
