@@ -35,14 +35,14 @@ class FrameSpec:
     optional_key: tuple[str, ...] = ()
     """Columns that are part of the key where the table has them; facts about people are as well."""
     noun: str = "answers"
-    """What a page says how many of were used, such as "Scores used 240"."""
+    """What a page says how many of were used, such as "Scored answers used 240"."""
 
 
 ITEM_SCORES = FrameSpec(
     row="one item in one administration (a respondent answering a form once)",
     columns=("study", *FACTORS, "administration", "item", "subscale", "keyed", "status", "score"),
     key=("administration", "item"),
-    noun="scores",
+    noun="scored answers",
 )
 """`administration` is a 63-bit id, `keyed` -1 or 1, `score` in score points after reverse-keying,
 NaN where `status` says why not. Every planned trial has its row; status "not_asked" until asked.

@@ -31,7 +31,7 @@ def still_to_choose(fields: Mapping[str, Any]) -> str:
     """What the user must do before the chosen personas are part of the design, or empty."""
     kind = fields["personas"]
     if kind == "typed" and not fields["personas_text"].strip():
-        return "Type a persona. The design shown here has no personas yet."
+        return "Type personas, then press Ctrl+Enter: the design shown here has none yet."
     if kind == "set" and fields["persona_set"] not in contexts.names(widgets.workspace()):
         return "Choose a set. The design shown here has no personas or conversations yet."
     if kind == "file":

@@ -263,7 +263,7 @@ def _show_scripts(analysis: Analysis, request: AnalysisRequest, stem: str) -> No
 
 
 def _counts(analysis: Analysis, result: AnalysisResult) -> str:
-    """Scores (or answers, texts) used, left out and missing, which add up to all planned ones."""
+    """Answers (or texts, ratings) used, left out and missing, which add up to all planned ones."""
     noun = analysis.needs.noun.capitalize()
     share = result.n_missing / max(result.n_planned, 1)
     other = result.n_left_out - result.n_second_phase

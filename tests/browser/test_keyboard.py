@@ -35,7 +35,7 @@ def test_the_sample_study_runs_and_is_read_with_the_keyboard_alone(page, app, sh
     settled(page)  # a link that is drawn anew loses the focus
     tab_to(page, "a[href*='item_statistics']")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Scores used").first).to_be_visible()
+    expect(page.get_by_text("Scored answers used").first).to_be_visible()
     shot(page, "statistics")
 
 

@@ -43,7 +43,7 @@ def test_a_study_goes_from_one_inkblot_to_another(page, app, shot, tmp_path):
     expect(page.get_by_text(f"Study {study} now holds 500 imported answers")).to_be_visible()
     sent(page)
     page.get_by_role("link", name="See item statistics").click()
-    expect(page.get_by_text("Scores used").first).to_be_visible()
+    expect(page.get_by_text("Scored answers used").first).to_be_visible()
     app.stop()
     workspace = open_workspace(app.database)
     requests = making.requests_of(study, making.PROPOSED)

@@ -45,5 +45,5 @@ def test_pages_that_are_left_while_they_compute_leave_no_empty_page(page, app):
         expect(page.get_by_role("heading", name=WAY[-1])).to_be_visible()
         settled(page)
         expect(page.locator("[data-testid='stException']")).to_have_count(0)
-    expect(page.locator(".st-key-result").get_by_text("Scores used")).to_be_visible()
+    expect(page.locator(".st-key-result").get_by_text("Scored answers used")).to_be_visible()
     assert faults == []

@@ -61,7 +61,7 @@ def choose(page, label, option):
 
 def shown(page):
     """Wait for the result of an analysis."""
-    expect(page.get_by_text("Scores used").first).to_be_visible(timeout=120_000)
+    expect(page.get_by_text("Scored answers used").first).to_be_visible(timeout=120_000)
     settled(page)
 
 

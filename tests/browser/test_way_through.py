@@ -33,7 +33,7 @@ def download(page, name):
 
 def statistics_csv(page, app, shot, study):
     go(page, app, f"item_statistics?study={study}")
-    expect(page.get_by_text("Scores used").first).to_be_visible()
+    expect(page.get_by_text("Scored answers used").first).to_be_visible()
     settled(page)
     shot(page, "3-item-statistics")
     return download(page, "CSV")
@@ -45,7 +45,7 @@ def test_sample_study_on_simulated_people_from_home_to_csv(page, app, shot):
     from_page = statistics_csv(page, app, shot, "sample_simulated")
     for analysis in ("internal_consistency", "score_distribution", "option_distribution"):
         go(page, app, f"item_statistics?study=sample_simulated&analysis={analysis}")
-        expect(page.get_by_text(re.compile("(Scores|Answers) used")).first).to_be_visible()
+        expect(page.get_by_text(re.compile("(Scored a|A)nswers used")).first).to_be_visible()
         shot(page, f"4-{analysis}")
     go(page, app, "answers?study=sample_simulated")
     shot(page, "5-answers")

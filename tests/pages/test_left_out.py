@@ -71,7 +71,7 @@ def test_a_page_of_statistics_leaves_out_what_is_chosen_and_shows_what_it_change
     after, items = numbers(collected, {"leave_out": ["guess"]})
     assert after.n_used == before.n_used - counted(collected)[0]
     at = open_tab(at, "item_statistics", left_out.TITLE)
-    assert f"Scores used: {after.n_used:,} instead of {before.n_used:,}." in captions(at)
+    assert f"Scored answers used: {after.n_used:,} instead of {before.n_used:,}." in captions(at)
     (changes,) = [d.value for d in at.dataframe if "M, difference" in d.value.columns]
     assert changes["M, before"].tolist() == all_items["mean"].tolist()
     assert changes["M, after"].tolist() == items["mean"].tolist()

@@ -227,7 +227,7 @@ def test_a_filter_leaves_only_the_chosen_items(collected):
     chosen = ["nature_01", "nature_02", "nature_03"]
     at = fine(items.set_value(chosen).run())
     result = analyses.run(collected, "item_statistics", ["study"], {}, {"item": chosen})
-    assert f"Scores used **{result.n_used:,}**" in texts(at)
+    assert f"Scored answers used **{result.n_used:,}**" in texts(at)
 
 
 def test_the_apa_view_prints_the_table_of_a_paper(collected):
@@ -282,7 +282,7 @@ def test_an_imported_study_is_analysed_too(workspace):
     imports.import_tidy(workspace, "old.csv", f"item,answer,model,context\n{rows}".encode())
     at = open_page(study="old")
     assert first_table(at)["Item"].tolist() == ["q1", "q2", "q3"]
-    assert "Scores used **36**" in texts(at)
+    assert "Scored answers used **36**" in texts(at)
     assert "Nobody has said which of them are reverse-keyed" in texts(at).replace("\\", "")
     assert "after reverse-keying" not in texts(at)
     links = {link.label: link.proto.query_string for link in at.get("page_link")}
@@ -419,12 +419,12 @@ def test_the_role_of_a_factor_is_shown_and_chosen_for_all_pages(workspace):
         return role
 
     at = open_page(study="study")
-    assert "Scores used **120**" in texts(at)
+    assert "Scored answers used **120**" in texts(at)
     roles = "Averaged: repetitions (2). Each a row: contexts (6)."
     assert roles in texts(at).replace("\\", "")
     assert "Scores are averaged over 2 repetitions first" in texts(at)
     at = fine(role_of_repetitions(at).set_value("rows").run())
-    assert "Scores used **240**" in texts(at)
+    assert "Scored answers used **240**" in texts(at)
     elsewhere = apps.open_page("reliability", study="study")
     assert role_of_repetitions(elsewhere).value == "rows"
     assert "mean over 2 repetitions" not in texts(elsewhere)

@@ -131,7 +131,7 @@ def test_the_command_line_writes_each_number_with_and_without_what_is_left_out(h
     assert "Add --where leave_out=guess,hedged,judged" in capsys.readouterr().err
     assert main([*place, *out, "--where", "leave_out=guess"]) == 0
     shown = capsys.readouterr()
-    assert "Scores used: 5 instead of 7." in shown.err
+    assert "Scored answers used: 5 instead of 7." in shown.err
     rows = list(csv.DictReader(shown.out.splitlines()))
     (row,) = [row for row in rows if (row["respondent"], row["item"]) == ("m1", "a1")]
     assert [row[f"n_{word}"] for word in ("before", "after", "difference")] == ["2", "1", "-1"]
