@@ -232,7 +232,7 @@ def test_files_of_a_study_keep_the_letters_of_its_name():
     assert file_stem("..") == "study"
 
 
-@pytest.mark.parametrize(("kind", "words"), [("typed", "Type a persona"), ("set", "Choose a set")])
+@pytest.mark.parametrize(("kind", "words"), [("typed", "Type personas"), ("set", "Choose a set")])
 def test_personas_still_to_choose_are_a_hint_beside_the_prompts(workspace, kind, words):
     at = planned(opened())
     at.radio(key="design:personas").set_value(kind).run()
