@@ -48,7 +48,7 @@ Times = Mapping[str, Sequence[float]]
 def measure(work: Path, *, quick: bool) -> Section:
     """Open pages by their addresses in new servers, then by links: few answers, many, together."""
     n_many, people, repeats = (ANSWERS, 2, 1) if quick else (MANY, TOGETHER, REPEATS)
-    few, many = filled(work, ANSWERS), filled(work, n_many)
+    few = filled(work, ANSWERS)
     first = FIRST[: 1 if quick else None]
     with _chromium() as browser:
         with _bare(work) as address, visitor(browser) as page:
@@ -62,7 +62,7 @@ def measure(work: Path, *, quick: bool) -> Section:
                 together = _together(app.url, people, LOOKS_S, quick)
         by_link_many = by_link
         if not quick:
-            with served(work, many) as app:
+            with served(work, filled(work, n_many)) as app:
                 by_link_many = _by_links(browser, app.url, repeats, quick)
     rows = [
         (

@@ -115,8 +115,9 @@ def _in_short(study: StudyRecord, request: AnalysisRequest, result: AnalysisResu
     lines = []
     for group, parts in list(agreement.items())[:_MOST_IN_SHORT]:
         words = " · ".join(f"{results.LIGHTS[light]} {widgets.plain(w)}" for w, light in parts)
-        lead = f"{widgets.plain(group)}: {languages.verdict(parts)}"
-        lines.append(f"**{lead if group else languages.verdict(parts).capitalize()}.** {words}")
+        verdict = languages.verdict(parts)
+        lead = f"{widgets.plain(group)}: {verdict}" if group else verdict.capitalize()
+        lines.append(f"**{lead}.** {words}")
     if lines:
         st.markdown("  \n".join(["Do the answers depend on the language?", *lines]))
 

@@ -693,7 +693,9 @@ def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) 
         languages = [text_column(name).language for name in named if name.startswith(TEXT)]
 
         def with_items(bank: Instrument) -> Instrument:
-            bank = replace(bank, languages=tuple(dict.fromkeys((*bank.languages, *languages))))
+            for language in languages:
+                if language not in bank.languages:
+                    bank = editing.add_language(bank, language)
             items = bank_grid.edit_items(bank.items, range(len(bank.items)), edits)
             return replace(bank, items=items)
 

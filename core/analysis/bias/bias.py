@@ -31,6 +31,7 @@ from core.analysis.kit.sentences import (
     TableRow,
     answers_of_groups,
     coefficient_text,
+    has_interval,
     interval_text,
     rows_by_group,
     share_text,
@@ -508,7 +509,7 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
             return f"The share of positive answers is undefined. {row['remark']}"
         share = share_text(row["share"], row["ci_low"], row["ci_high"])
         side = _SIDES[side_of_interval(row["ci_low"], row["ci_high"], _NEUTRAL_SHARE)]
-        if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
+        if not has_interval(row["ci_low"], row["ci_high"]):
             side = "no interval, so no side is named"
         formats = int(row["n_formats"])
         over = f", mean of {formats} formats" if formats > 1 else ""

@@ -214,8 +214,12 @@ def judged_text(
 
 def interval_text(low: float, high: float, write: Callable[[float], str] = coefficient_text) -> str:
     """The interval after a blank; empty where it is undefined."""
-    known = math.isfinite(low) and math.isfinite(high)
-    return f" [{write(low)}, {write(high)}]" if known else ""
+    return f" [{write(low)}, {write(high)}]" if has_interval(low, high) else ""
+
+
+def has_interval(low: float, high: float) -> bool:
+    """Whether both ends of an interval are defined."""
+    return math.isfinite(low) and math.isfinite(high)
 
 
 def side_of_interval(low: float, high: float, null: float = 0.0) -> Literal[-1, 0, 1]:

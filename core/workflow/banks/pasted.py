@@ -70,9 +70,9 @@ def new_languages(text: str, titles: Mapping[str, str], single: str) -> tuple[st
     if single not in heads and len(set(heads) - {""}) < 2:
         return ()
     unknown = [cell.strip() for cell, name in zip(block[0], heads, strict=True) if not name]
-    known = {text_column(name).language for name in titles if name.startswith(TEXT)}
+    known = {text_column(name).language.casefold() for name in titles if name.startswith(TEXT)}
     codes = [typed_language(head) for head in unknown if len(head) >= _NAME_OF_LANGUAGE]
-    return tuple(code for code in dict.fromkeys(codes) if code and code not in known)
+    return tuple(code for code in dict.fromkeys(codes) if code and code.casefold() not in known)
 
 
 def _known_heads(cells: Sequence[str], titles: Mapping[str, str], single: str) -> list[str]:

@@ -45,6 +45,7 @@ from core.analysis.kit.sentences import (
     GroupAnswer,
     GroupAnswers,
     TableRow,
+    has_interval,
     join_parts,
     rows_by_group,
     share_text,
@@ -151,7 +152,7 @@ def _pair_text(row: TableRow) -> str:
     share = share_text(row["share"], row["ci_low"], row["ci_high"])
     if _winner_side(row) > 0:
         return f"{ahead} wins over {other} in {share}"
-    if not (math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"])):
+    if not has_interval(row["ci_low"], row["ci_high"]):
         return f"{ahead} against {other} in {share} (no interval, so no winner is named)"
     return f"neither of {ahead} and {other} wins beyond chance ({ahead} in {share})"
 
