@@ -470,6 +470,8 @@ def main(arguments: list[str] | None = None) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ending it ends the app too
     # Threads of linear algebra fight over few cores: models of 20 items are fitted faster by one.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Without the compiled files that Python keeps, every process compiles 500 modules first.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     try:
         prepare("test" if asked.test or asked.bench else "lab" if asked.serve else "run")
         if asked.setup:

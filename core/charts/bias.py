@@ -6,10 +6,10 @@ import math
 from functools import partial
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import (
     DotPlot,
     EstimateRows,

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import DotPlot, Ends, EstimateRows, dot_chart, estimate_rows
 from core.charts.heat_maps import (
     cells_in_words,

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.panels import (
     BACKGROUNDS,
     GROUP_COLORS,
@@ -36,7 +36,7 @@ from core.domain.numbers import count_text
 from core.domain.results import ResultTable
 
 _HEIGHT = 400  # pixels for all rows of all panels, where they can be read so
-_LEGEND_LIMIT = alt.ExprRef("max(60, min(220, containerSize()[0] * 0.27))")  # pixels of a label
+_LEGEND_LIMIT = {"expr": "max(60, min(220, containerSize()[0] * 0.27))"}  # pixels of a label
 _STRETCH = 5.0  # times the range of the usual numbers: an axis no longer than this shows all
 _PANEL_STRETCH = 4.0  # times the range of a panel: an axis no longer than this is that of all
 _MARGIN = 0.05  # of the range of the values, left and right of them

@@ -7,10 +7,10 @@ import re
 from functools import partial
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.heat_maps import factor_loadings_chart, item_information_charts
 from core.charts.panels import (
     BAND,

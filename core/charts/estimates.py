@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,

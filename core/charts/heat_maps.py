@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,

@@ -12,8 +12,7 @@ from copy import copy
 from dataclasses import replace
 from typing import Any
 
-import altair as alt
-
+from core.charts import lazy_altair as alt
 from core.charts.panels import Chart
 
 LABEL_LENGTH = 28  # characters of a wording on an axis

@@ -6,9 +6,9 @@ import math
 from functools import partial
 from typing import Any, Literal
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import DotPlot, dot_chart, estimate_rows, free_ends
 from core.charts.heat_maps import (
     cells_in_words,

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import DotPlot, Ends, dot_chart, estimate_rows
 from core.charts.heat_maps import cells_in_words, color_cells, heat_layers, scale_in_words
 from core.charts.panels import (

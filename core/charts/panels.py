@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import Any, Literal
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.domain.characters import readable, readable_value
 from core.domain.factors import level_text
 from core.domain.numbers import number_text, percent_text
@@ -326,7 +326,7 @@ def _further_lines(names: Iterable[str]) -> int:
     return max((str(name).count(LABEL_BREAK) for name in names), default=0)
 
 
-LABEL_LIMIT = alt.ExprRef("max(80, min(230, containerSize()[0] * 0.36))")
+LABEL_LIMIT = {"expr": "max(80, min(230, containerSize()[0] * 0.36))"}
 """Pixels of a label at the left of a picture; it gets no more than its share on a small screen."""
 
 
@@ -344,7 +344,7 @@ def column_limit(n_columns: int) -> Any:
     return alt.ExprRef(f"min(110, containerSize()[0] * 0.6 / {n_columns})")
 
 
-_TITLE_LIMIT = alt.ExprRef("max(120, containerSize()[0] - 16)")
+_TITLE_LIMIT = {"expr": "max(120, containerSize()[0] - 16)"}
 _LINE, _LINE_BESIDE = 64, 56  # characters of a line below a title, as wide as a small screen
 _TITLE, _TITLE_BESIDE = 72, 34  # characters of a line of a title; of panels side by side
 

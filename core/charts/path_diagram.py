@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.panels import (
     BACKGROUNDS,
     INK,
@@ -535,12 +535,13 @@ def _arrows(model: PathModel, layout: DiagramLayout) -> pd.DataFrame:
     )
 
 
-_TOOLTIP = [
-    alt.Tooltip("from:N", title="From"),
-    alt.Tooltip("to:N", title="To"),
-    number_tip("value", "Standardized"),
-    number_tip("p", "p"),
-]
+def _tooltip() -> list[Any]:
+    return [
+        alt.Tooltip("from:N", title="From"),
+        alt.Tooltip("to:N", title="To"),
+        number_tip("value", "Standardized"),
+        number_tip("p", "p"),
+    ]
 
 
 def _dash() -> Any:
@@ -577,7 +578,7 @@ def _arrow_layers(arrows: pd.DataFrame, canvas: _Canvas) -> list[Any]:
         x2=alt.X2("x2:Q"),
         y2=alt.Y2("y2:Q"),
         strokeDash=_dash(),
-        tooltip=_TOOLTIP,
+        tooltip=_tooltip(),
         strokeWidth=alt.StrokeWidth("thickness:Q", scale=None),
     )
     heads = base.mark_point(
@@ -596,7 +597,7 @@ def _on_background(base: Any, channels: dict[str, Any], canvas: _Canvas) -> list
         color=BACKGROUNDS[canvas.theme],
     )
     text = base.mark_text(fontSize=11, color=INK[canvas.theme])
-    return [halo.encode(**channels), text.encode(**channels, tooltip=_TOOLTIP)]
+    return [halo.encode(**channels), text.encode(**channels, tooltip=_tooltip())]
 
 
 def _curve_layers(

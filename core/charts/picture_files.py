@@ -25,7 +25,6 @@ _OWN_SCALES = ("color", "fill", "stroke", "shape", "size", "opacity", "strokeDas
 _PNG_SCALE = 2
 _PRINTED_WIDTH = 1200
 """Pixels of a PNG as wide as a line of print, which has 190 of them to an inch."""
-_LABEL_LIMIT = {"expr": LABEL_LIMIT.expr}
 _LETTER = 5.6  # pixels
 _MOST_LABEL = 400.0  # pixels of a label at the left of a picture
 _SLANTED_LABEL = 190  # pixels of the name of a column
@@ -82,11 +81,7 @@ def _longest_label(part: Any) -> int:
     if not isinstance(part, dict):
         return 0
     names, axis = part.get("sort"), part.get("axis")
-    if (
-        isinstance(axis, dict)
-        and axis.get("labelLimit") == _LABEL_LIMIT
-        and isinstance(names, list)
-    ):
+    if isinstance(axis, dict) and axis.get("labelLimit") == LABEL_LIMIT and isinstance(names, list):
         # a Chinese letter is as broad as two others
         lengths = [
             len(name) + len(re.findall("[\u2e80-\U0010ffff]", name)) for name in map(str, names)
@@ -104,7 +99,7 @@ def _sized(part: Any, width: int, room: float) -> Any:
     sized = {name: _sized(inner, width, room) for name, inner in part.items() if name != "data"}
     if sized.get("width") == "container":
         sized["width"] = width
-    if part.get("labelLimit") == _LABEL_LIMIT and "labelExpr" not in sized:
+    if part.get("labelLimit") == LABEL_LIMIT and "labelExpr" not in sized:
         sized |= {"labelLimit": 0, "labelExpr": _shortened(room)}
     elif part.get("labelAngle") and isinstance(part.get("labelLimit"), int):
         sized["labelLimit"] = _SLANTED_LABEL  # names of columns, which no page is too narrow for

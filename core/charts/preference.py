@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import altair as alt
 import numpy as np
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import DotPlot, EstimateRows, dot_chart, estimate_rows, free_ends
 from core.charts.panels import (
     BACKGROUNDS,

@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import DotPlot, Ends, EstimateRows, dot_chart, estimate_rows
 from core.charts.panels import (
     BACKGROUNDS,

@@ -6,9 +6,9 @@ import math
 from functools import partial
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.panels import (
     BACKGROUNDS,
     BAND,

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.estimates import DotPlot, EstimateRows, dot_chart, estimate_rows, group_marks
 from core.charts.panels import (
     INK,

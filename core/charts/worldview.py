@@ -7,9 +7,9 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import Any, Literal
 
-import altair as alt
 import pandas as pd
 
+from core.charts import lazy_altair as alt
 from core.charts.bias import comparison_chart
 from core.charts.estimates import (
     DotPlot,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from scipy.special import ndtr, ndtri
+import scipy
 
 from core.collect import simulated
 from core.domain.instrument import ORIGINAL, Instrument, ResponseFormat, keyed_points
@@ -166,7 +166,7 @@ class _Draws:
         simulation = self._simulation
         shown = list(response_format.options)
         ranked = np.array([shown.index(o) for o in simulated.ranked(response_format)])
-        share = ndtr(self._latent(rows))
+        share = scipy.special.ndtr(self._latent(rows))
         chosen = ranked[np.minimum((share * len(ranked)).astype(np.int64), len(ranked) - 1)]
         biased = simulation.noise + simulation.position_bias
         if biased:
@@ -194,7 +194,7 @@ class _Draws:
         asking, direction = self._asking[rows], self._direction[rows]
         level_of_row = level[asking, subscale[item]] * direction
         leaning = direction * (simulation.leaning + standing[asking])
-        error = ndtri(self.uniform("error", rows))
+        error = scipy.special.ndtri(self.uniform("error", rows))
         shift = self._shifts()[asking, item]
         for place, truth in enumerate(simulated.item_truth(simulation, self._items)):
             own = item == place
@@ -301,4 +301,4 @@ def _uniform(simulation: SimulationSettings, purpose: str, keys: Sequence[bytes]
 
 def _normal(simulation: SimulationSettings, purpose: str, keys: Sequence[bytes]) -> _Floats:
     """`simulated.normal` for many keys at once."""
-    return np.asarray(ndtri(_uniform(simulation, purpose, keys)))
+    return np.asarray(scipy.special.ndtri(_uniform(simulation, purpose, keys)))

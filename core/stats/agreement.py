@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy import stats
-from statsmodels.stats import inter_rater
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.inputs import (
@@ -115,7 +114,7 @@ def _with_errors_of_chance(
     `moments` are the variances of the numerator of kappa and of its denominator, and their
     covariance.
     """
-    quantile = stats.t.ppf((1 + level) / 2, n_units - 1)
+    quantile = scipy.stats.t.ppf((1 + level) / 2, n_units - 1)
     above_variance, below_variance, covariance = (quantile**2 * moment for moment in moments)
     a = chance**2 - below_variance
     b = observed * chance**2 - covariance
@@ -244,6 +243,8 @@ def weighted_kappa(
             "chose, and has no interval."
         )
         return replace(result, value=0.0, problems=(reason,))
+    from statsmodels.stats import inter_rater  # slow to load
+
     with np.errstate(divide="ignore", invalid="ignore"):  # its z where the error is 0
         kappa = inter_rater.cohens_kappa(table, wt=_WEIGHT_NAMES[weights])
     value, variance = float(kappa.kappa), float(kappa.var_kappa)

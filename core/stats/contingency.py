@@ -7,8 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.stats import chi2, ncx2, norm, t
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.inputs import Estimate, Floats, check_level
@@ -111,7 +110,9 @@ def chi_square(table: Floats) -> ChiSquare:
         if n_small > expected.size / 5 or expected.min() < 1
         else ()
     )
-    return ChiSquare(statistic, df, float(chi2.sf(statistic, df)), n, residuals, problems)
+    return ChiSquare(
+        statistic, df, float(scipy.stats.chi2.sf(statistic, df)), n, residuals, problems
+    )
 
 
 @dataclass(frozen=True)
@@ -235,14 +236,14 @@ def _dimensions(counts: Floats) -> tuple[int, int]:
 
 def _noncentrality(statistic: float, df: int, probability: float) -> float:
     """The noncentrality under which the statistic is this quantile; 0 where there is none."""
-    if chi2.cdf(statistic, df) <= probability:
+    if scipy.stats.chi2.cdf(statistic, df) <= probability:
         return 0.0
 
     def excess(noncentrality: float) -> float:
-        return float(ncx2.cdf(statistic, df, noncentrality)) - probability
+        return float(scipy.stats.ncx2.cdf(statistic, df, noncentrality)) - probability
 
     high = statistic + 10 * math.sqrt(statistic) + 50
-    return float(brentq(excess, 0.0, high, xtol=1e-10))
+    return float(scipy.optimize.brentq(excess, 0.0, high, xtol=1e-10))
 
 
 # Tables that are sums over units, such as questions: permutation and resampling of whole units.
@@ -419,7 +420,7 @@ def _with_interval_of_v(
 def _few_units(n: int, level: float) -> float:
     """How much wider an interval is by t than by the normal distribution: errors are estimated."""
     share = (1 + level) / 2
-    return float(t.ppf(share, n - 1) / norm.ppf(share))
+    return float(scipy.stats.t.ppf(share, n - 1) / scipy.stats.norm.ppf(share))
 
 
 def _departures(tables: Floats) -> Floats:

@@ -9,8 +9,7 @@ from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
-from scipy.stats import rankdata
-from scipy.stats import t as student
+import scipy
 
 from core.domain.notes import about, undefined_note
 from core.stats.inputs import (
@@ -135,7 +134,8 @@ def correlation(
     reason = _why_undefined(x, y)
     if reason:
         return replace(result, problems=(reason,))
-    r = _product_moment(rankdata(x), rankdata(y)) if kind == "spearman" else _product_moment(x, y)
+    ranks = scipy.stats.rankdata
+    r = _product_moment(ranks(x), ranks(y)) if kind == "spearman" else _product_moment(x, y)
     low, high = fisher_interval(r, n, level, kind)
     t = math.copysign(math.inf, r) if abs(r) == 1 else r * math.sqrt((n - 2) / (1 - r * r))
     p = p_of_t(t, n - 2, alternative)
@@ -212,7 +212,7 @@ def category_correlation(first: Floats, second: Floats, *, level: float = 0.95) 
     if variance > ROUNDING and abs(result.r) < 1 - ROUNDING:
         z = math.atanh(result.r)
         error = math.sqrt(max(variance / (1 - result.r**2) ** 2, (1 + result.r**2 / 2) / (n - 3)))
-        half_width = float(student.ppf((1 + level) / 2, n - 1)) * error
+        half_width = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
         low, high = math.tanh(z - half_width), math.tanh(z + half_width)
     else:
         low, high = (
@@ -329,7 +329,9 @@ def larger_error_intervals(
     n = np.where(enough, n, np.nan)
     z = np.arctanh(np.where(enough, r, np.nan))
     quantile = NormalDist().inv_cdf((1 + level) / 2)
-    of_resamples = (np.arctanh(ends.high) - z) * quantile / student.ppf((1 + level) / 2, n - 1)
+    of_resamples = (
+        (np.arctanh(ends.high) - z) * quantile / scipy.stats.t.ppf((1 + level) / 2, n - 1)
+    )
     spread = 1 + r * r / 2 if kind == "spearman" else 1.0
     half_width = np.maximum(of_resamples, quantile * np.sqrt(spread / (n - 3)))
     return replace(ends, low=np.tanh(z - half_width), high=np.tanh(z + half_width))
@@ -418,8 +420,8 @@ def _product_moment(x: Floats, y: Floats) -> float:
 def p_of_t(statistic: float, df: float, alternative: Alternative) -> float:
     """The p of a t statistic under the alternative."""
     if alternative == "two-sided":
-        return min(1.0, 2 * float(student.sf(abs(statistic), df)))
-    return float(student.sf(statistic if alternative == "greater" else -statistic, df))
+        return min(1.0, 2 * float(scipy.stats.t.sf(abs(statistic), df)))
+    return float(scipy.stats.t.sf(statistic if alternative == "greater" else -statistic, df))
 
 
 def _resampled(x: Floats, y: Floats, kind: CorrelationMethod, bootstrap: Bootstrap) -> Floats:
@@ -653,7 +655,7 @@ def correlation_difference(
     if any(is_constant(score) for score in complete.T):
         reason = undefined_note("Undefined: a score is the same in every row.")
         return replace(undefined, problems=(reason,))
-    scores = np.apply_along_axis(rankdata, 0, complete) if kind == "spearman" else complete
+    scores = scipy.stats.rankdata(complete, axis=0) if kind == "spearman" else complete
     matrix = np.corrcoef(scores, rowvar=False)
     r = {
         (left, right): float(matrix[columns.index(left), columns.index(right)])

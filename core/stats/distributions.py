@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
-from scipy.stats import binom
-from statsmodels.stats.proportion import proportion_confint
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.inputs import Floats, check_level, is_constant
@@ -75,8 +73,8 @@ def skewness_and_kurtosis(scores: Floats) -> tuple[float, float]:
     finite = scores[np.isfinite(scores)]
     if not moments(finite).varies:
         return math.nan, math.nan
-    skew = float(stats.skew(finite, bias=False)) if len(finite) > 2 else math.nan
-    kurtosis = float(stats.kurtosis(finite, bias=False)) if len(finite) > 3 else math.nan
+    skew = float(scipy.stats.skew(finite, bias=False)) if len(finite) > 2 else math.nan
+    kurtosis = float(scipy.stats.kurtosis(finite, bias=False)) if len(finite) > 3 else math.nan
     return skew, kurtosis
 
 
@@ -192,7 +190,8 @@ def share(successes: int, n: int, *, level: float = 0.95) -> Share:
         return Share(0, 0, math.nan, math.nan, math.nan, math.nan, math.nan, level, (reason,))
     proportion = successes / n
     ends = [
-        float(binom.ppf(tail, n, proportion)) / n for tail in ((1 - level) / 2, (1 + level) / 2)
+        float(scipy.stats.binom.ppf(tail, n, proportion)) / n
+        for tail in ((1 - level) / 2, (1 + level) / 2)
     ]
     extreme = successes in (0, n)
     return Share(
@@ -249,14 +248,8 @@ def wilson_interval(successes: int, n: int, *, level: float = 0.95) -> tuple[flo
     >>> [round(end, 4) for end in wilson_interval(8, 10)]
     [0.4902, 0.9433]
     """
-    check_level(level)
-    if not 0 <= successes <= n:
-        raise ValueError(f"{successes} successes in {n} trials")
-    if n == 0:
-        return math.nan, math.nan
-    low, high = proportion_confint(successes, n, alpha=1 - level, method="wilson")
-    # 0 and n successes have an end at exactly 0 or 1, which rounding would miss by an ulp.
-    return 0.0 if successes == 0 else float(low), 1.0 if successes == n else float(high)
+    low, high = wilson_intervals(np.array([successes]), np.array([n]), level=level)
+    return float(low[0]), float(high[0])
 
 
 def clustered_share_interval(
@@ -331,7 +324,7 @@ def effective_wilson_intervals(
     ([0.2965], [0.7035])
     """
     tail = (1 - level) / 2
-    weight = n * (stats.norm.isf(tail) / stats.t.isf(tail, df)) ** 2
+    weight = n * (scipy.stats.norm.isf(tail) / scipy.stats.t.isf(tail, df)) ** 2
     return wilson_intervals(shares * weight, weight, level=level)
 
 
@@ -355,9 +348,12 @@ def wilson_intervals(successes: Floats, n: Floats, *, level: float = 0.95) -> tu
     if (counts < 0).any() or (counts > trials).any():
         raise ValueError("more successes than trials, or fewer than none")
     defined = trials > 0
+    from statsmodels.stats.proportion import proportion_confint  # slow to load
+
     low, high = proportion_confint(
         counts, np.where(defined, trials, 1.0), alpha=1 - level, method="wilson"
     )
+    # 0 and n successes have an end at exactly 0 or 1, which rounding would miss by an ulp.
     return (
         np.where(defined, np.where(counts == 0, 0.0, low), np.nan),
         np.where(defined, np.where(counts == trials, 1.0, high), np.nan),

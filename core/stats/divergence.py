@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from core.stats.inputs import Booleans, Floats, Integers, mean_of_defined, ratios
 from core.stats.repeatability import entropies_of_shares, shares
@@ -281,7 +281,9 @@ def _divergences(yes: Floats, total: Floats) -> Floats:
 def _item_means(values: Floats, items: Integers) -> Floats:
     """Means of the values that are defined, over the rows (last axis) of each item."""
     shape = (len(items), int(items.max(initial=-1)) + 1)
-    member = sparse.csr_array((np.ones(len(items)), (np.arange(len(items)), items)), shape=shape)
+    member = scipy.sparse.csr_array(
+        (np.ones(len(items)), (np.arange(len(items)), items)), shape=shape
+    )
     defined = np.isfinite(values)
     above, below = (
         np.asarray(part @ member) for part in (np.where(defined, values, 0.0), defined * 1.0)

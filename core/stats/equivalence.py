@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import t as student
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.inputs import ROUNDING, Floats
@@ -106,15 +106,15 @@ def equivalence(first: Floats, second: Floats, *, bound: float, alpha: float = 0
         reason = "No test: the difference is the same in every row."
         return Equivalence(*means, *nothing, n, left_out, (reason,))
     error = float(apart.std(ddof=1)) / math.sqrt(n)
-    above = float(student.sf((means[2] + bound) / error, n - 1))
-    below = float(student.cdf((means[2] - bound) / error, n - 1))
-    half_width = error * float(student.isf(alpha, n - 1))
+    above = float(scipy.stats.t.sf((means[2] + bound) / error, n - 1))
+    below = float(scipy.stats.t.cdf((means[2] - bound) / error, n - 1))
+    half_width = error * float(scipy.stats.t.isf(alpha, n - 1))
     return Equivalence(
         *means,
         means[2] - half_width,
         means[2] + half_width,
         max(above, below),
-        2 * float(student.sf(abs(means[2]) / error, n - 1)),
+        2 * float(scipy.stats.t.sf(abs(means[2]) / error, n - 1)),
         n,
         left_out,
     )

@@ -8,10 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import gammaln
-from scipy.stats import chi2, f, false_discovery_control, ncf, nct, norm
-from scipy.stats import t as student
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.correlation import Alternative, p_of_t
@@ -83,7 +80,7 @@ def adjusted_p(p: Floats, method: Adjustment = "holm") -> Floats:
         steps = np.maximum.accumulate(np.arange(defined.size, 0, -1) * defined[order])
         adjusted[np.flatnonzero(~np.isnan(values))[order]] = np.minimum(steps, 1.0)
     elif defined.size:
-        adjusted[~np.isnan(values)] = false_discovery_control(defined)
+        adjusted[~np.isnan(values)] = scipy.stats.false_discovery_control(defined)
     return adjusted
 
 
@@ -190,7 +187,7 @@ def one_sample_t(
     spread = float(finite.std(ddof=1))
     error = spread / math.sqrt(n)
     statistic = difference / error
-    half_width = error * float(student.isf((1 - level) / 2, n - 1))
+    half_width = error * float(scipy.stats.t.isf((1 - level) / 2, n - 1))
     low, high = noncentral_t_interval(statistic, n - 1, level)
     return MeanTest(
         difference=difference,
@@ -270,13 +267,13 @@ def noncentral_t_interval(statistic: float, df: float, level: float) -> tuple[fl
     """
     tail = (1 - level) / 2
     if abs(statistic) > _LARGE_T:
-        low, high = (math.sqrt(float(chi2.ppf(q, df)) / df) for q in (tail, 1 - tail))
+        low, high = (math.sqrt(float(scipy.stats.chi2.ppf(q, df)) / df) for q in (tail, 1 - tail))
         ends = statistic * low, statistic * high
         return min(ends), max(ends)
 
     def end(probability: float) -> float:
         def excess(noncentrality: float) -> float:
-            return float(nct.sf(statistic, df, noncentrality)) - probability
+            return float(scipy.stats.nct.sf(statistic, df, noncentrality)) - probability
 
         return _root(excess, statistic, 4.0 + abs(statistic))
 
@@ -288,7 +285,7 @@ def _root(excess: Callable[[float], float], middle: float, reach: float) -> floa
     for width in (reach, 4 * reach):
         low, high = excess(middle - width), excess(middle + width)
         if math.isfinite(low) and math.isfinite(high) and low < 0 < high:
-            return float(brentq(excess, middle - width, middle + width, xtol=1e-12))
+            return float(scipy.optimize.brentq(excess, middle - width, middle + width, xtol=1e-12))
     return math.nan
 
 
@@ -340,7 +337,7 @@ def mean_interval(group: Summary, level: float = 0.95) -> tuple[float, float]:
     """
     if group.n < 2:
         return math.nan, math.nan
-    quantile = float(student.isf((1 - check_level(level)) / 2, group.n - 1))
+    quantile = float(scipy.stats.t.isf((1 - check_level(level)) / 2, group.n - 1))
     half_width = quantile * group.sd / math.sqrt(group.n)
     return group.mean - half_width, group.mean + half_width
 
@@ -400,7 +397,7 @@ def compare_summaries(
     error = math.sqrt(sum(parts))
     df = sum(parts) ** 2 / (parts[0] ** 2 / (first.n - 1) + parts[1] ** 2 / (second.n - 1))
     difference = first.mean - second.mean
-    half_width = error * float(student.isf((1 - level) / 2, df))
+    half_width = error * float(scipy.stats.t.isf((1 - level) / 2, df))
     freedom = first.n + second.n - 2
     pooled = math.sqrt(((first.n - 1) * first.sd**2 + (second.n - 1) * second.sd**2) / freedom)
     size = math.sqrt(first.n * second.n / (first.n + second.n))
@@ -460,9 +457,9 @@ def simultaneous_interval(
     if n_pairs == 1 or not math.isfinite(test.low):
         return test.low, test.high
     tail = (1 - test.level) / 2
-    error = (test.high - test.low) / 2 / float(student.isf(tail, test.df))
+    error = (test.high - test.low) / 2 / float(scipy.stats.t.isf(tail, test.df))
     if within or n_pairs < n_groups * (n_groups - 1) / 2:
-        quantile = float(student.isf(tail / n_pairs, test.df))
+        quantile = float(scipy.stats.t.isf(tail / n_pairs, test.df))
     else:
         quantile = studentized_range_quantile(test.level, n_groups, test.df) / math.sqrt(2)
     return test.difference - quantile * error, test.difference + quantile * error
@@ -483,16 +480,19 @@ def studentized_range_quantile(level: float, n_groups: int, df: float) -> float:
     3.88
     """
     nodes, weights = np.polynomial.legendre.leggauss(_NODES)
-    z, weight = 8 * nodes, 8 * weights * norm.pdf(8 * nodes) * n_groups
-    low, high = np.log(np.array([chi2.ppf(1e-12, df), chi2.isf(1e-12, df)]) / df) / 2
+    z, weight = 8 * nodes, 8 * weights * scipy.stats.norm.pdf(8 * nodes) * n_groups
+    low, high = (
+        np.log(np.array([scipy.stats.chi2.ppf(1e-12, df), scipy.stats.chi2.isf(1e-12, df)]) / df)
+        / 2
+    )
     s = np.exp(low + (high - low) * (nodes + 1) / 2)
-    density = 2 * s**2 * df * chi2.pdf(s**2 * df, df) * weights * (high - low) / 2
+    density = 2 * s**2 * df * scipy.stats.chi2.pdf(s**2 * df, df) * weights * (high - low) / 2
 
     def excess(q: float) -> float:
-        inside = norm.cdf(z) - norm.cdf(z - q * s[:, None])
+        inside = scipy.stats.norm.cdf(z) - scipy.stats.norm.cdf(z - q * s[:, None])
         return float(density @ (inside ** (n_groups - 1) @ weight)) - level
 
-    return float(brentq(excess, 1e-3, _MOST_RANGE, xtol=1e-10))
+    return float(scipy.optimize.brentq(excess, 1e-3, _MOST_RANGE, xtol=1e-10))
 
 
 def unbiased_factor(df: float) -> float:
@@ -510,7 +510,9 @@ def unbiased_factor(df: float) -> float:
     """
     if not df >= 2:
         return math.nan
-    return math.exp(gammaln(df / 2) - gammaln((df - 1) / 2)) / math.sqrt(df / 2)
+    return math.exp(
+        scipy.special.gammaln(df / 2) - scipy.special.gammaln((df - 1) / 2)
+    ) / math.sqrt(df / 2)
 
 
 def average_variance_d(first: Summary, second: Summary, level: float = 0.95) -> Estimate:
@@ -536,7 +538,9 @@ def average_variance_d(first: Summary, second: Summary, level: float = 0.95) -> 
     value = (first.mean - second.mean) / math.sqrt(square)
     spread = sum(group.sd**4 / (group.n - 1) for group in groups) / (8 * square**2)
     error = sum(group.sd**2 / (group.n - 1) for group in groups) / square
-    reach = float(norm.isf((1 - check_level(level)) / 2)) * math.sqrt(value**2 * spread + error)
+    reach = float(scipy.stats.norm.isf((1 - check_level(level)) / 2)) * math.sqrt(
+        value**2 * spread + error
+    )
     return Estimate(value, value - reach, value + reach)
 
 
@@ -726,9 +730,9 @@ def _analysis_of_variance(
         f=welch,
         df1=df1,
         df2=df2,
-        p=float(f.sf(welch, df1, df2)),
+        p=float(scipy.stats.f.sf(welch, df1, df2)),
         classic_f=classic,
-        classic_p=float(f.sf(classic, df1, classic_df)),
+        classic_p=float(scipy.stats.f.sf(classic, df1, classic_df)),
         eta_squared=eta_squared,
         low=low,
         high=high,
@@ -778,12 +782,12 @@ def noncentral_f_interval(
     Both are NaN where the upper end would be 0 too (`MORE_ALIKE`): an interval has some width.
     """
     tail = (1 - level) / 2
-    if f.cdf(statistic, df1, df2) <= tail:
+    if scipy.stats.f.cdf(statistic, df1, df2) <= tail:
         return math.nan, math.nan
 
     def end(probability: float) -> float:
         def excess(noncentrality: float) -> float:
-            return float(ncf.cdf(statistic, df1, df2, noncentrality)) - probability
+            return float(scipy.stats.ncf.cdf(statistic, df1, df2, noncentrality)) - probability
 
         return _falling_root(excess, 10 + 4 * df1 * statistic)
 
@@ -797,7 +801,7 @@ def _falling_root(excess: Callable[[float], float], high: float) -> float:
     for _ in range(8):
         end = excess(high)
         if math.isfinite(end) and end < 0:
-            return float(brentq(excess, 0.0, high, xtol=1e-10))
+            return float(scipy.optimize.brentq(excess, 0.0, high, xtol=1e-10))
         high *= 2
     return math.nan
 
@@ -925,7 +929,7 @@ def clustered_odds_ratio(
         alone = "No interval and no p: all texts are of one unit."
         return OddsRatio(math.exp(difference), level=level, problems=(alone,))
     error = math.sqrt(n / (n - 1) * float((of_units**2).sum()))
-    half_width = float(student.ppf((1 + level) / 2, n - 1)) * error
+    half_width = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
     statistic = difference / error if error > 0 else math.nan
     return OddsRatio(
         math.exp(difference),
@@ -933,6 +937,6 @@ def clustered_odds_ratio(
         math.exp(difference + half_width),
         level,
         t=statistic,
-        p=2 * float(student.sf(abs(statistic), n - 1)),
+        p=2 * float(scipy.stats.t.sf(abs(statistic), n - 1)),
         n_units=n,
     )

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from core.stats.inputs import (
     Floats,
@@ -156,7 +156,7 @@ def univariate_shapiro(values: Floats, name: str) -> NormalityTest:
     if reason:
         return NormalityTest(name, math.nan, math.nan, n, problems=(reason,))
     # The test does not depend on unit and origin; its code does, near the limits of floats.
-    result = stats.shapiro((values - np.median(values)) / np.ptp(values))
+    result = scipy.stats.shapiro((values - np.median(values)) / np.ptp(values))
     return NormalityTest(name, float(result.statistic), float(result.pvalue), n)
 
 
@@ -204,7 +204,7 @@ def _mardia(whitened: Floats | None, usable: UsableItems, reason: str) -> Mardia
     products = p * (p + 2) * (n - 3) * (n - p - 1) * (n - p + 1)
     variance = 8 * products / ((n + 1) ** 2 * (n + 3) * (n + 5))
     few = (b2 - mean) / math.sqrt(variance) if variance > 0 else math.nan
-    chi2 = stats.chi2
+    chi2 = scipy.stats.chi2
     return Mardia(
         b1=b1,
         b2=b2,
@@ -219,11 +219,11 @@ def _mardia(whitened: Floats | None, usable: UsableItems, reason: str) -> Mardia
             df,
             () if divisor else (f"{n} rows are too few for the correction.",),
         ),
-        kurtosis=NormalityTest("Mardia kurtosis", z, float(2 * stats.norm.sf(abs(z))), n),
+        kurtosis=NormalityTest("Mardia kurtosis", z, float(2 * scipy.stats.norm.sf(abs(z))), n),
         kurtosis_small_sample=NormalityTest(
             "Mardia kurtosis, small sample",
             few,
-            float(2 * stats.norm.sf(abs(few))),
+            float(2 * scipy.stats.norm.sf(abs(few))),
             n,
             problems=() if variance > 0 else (f"{n} rows are too few for the correction.",),
         ),
@@ -237,12 +237,12 @@ def _joint_shapiro(whitened: Floats | None, usable: UsableItems, reason: str) ->
         reason = f"The test is known for {_JOINT_LEAST} to {_SHAPIRO_MOST} complete rows, not {n}."
     if whitened is None or reason:
         return NormalityTest(name, math.nan, math.nan, n, problems=(reason,))
-    w = float(np.mean([stats.shapiro(column).statistic for column in whitened.T]))
+    w = float(np.mean([scipy.stats.shapiro(column).statistic for column in whitened.T]))
     log_n = math.log(n)
     mean = -1.5861 - 0.31082 * log_n - 0.083751 * log_n**2 + 0.0038915 * log_n**3
     variance = math.exp(-0.4803 - 0.082676 * log_n + 0.0030302 * log_n**2) ** 2
     # 1 - W of one variable is lognormal; the mean of p of them is matched by a lognormal too.
     joint_variance = math.log((p - 1 + math.exp(variance)) / p)
     joint_mean = mean + variance / 2 - joint_variance / 2
-    p_value = stats.norm.sf(math.log(1 - w), joint_mean, math.sqrt(joint_variance))
+    p_value = scipy.stats.norm.sf(math.log(1 - w), joint_mean, math.sqrt(joint_variance))
     return NormalityTest(name, w, float(p_value), n)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.groups import Adjustment, adjusted_p
@@ -170,7 +170,7 @@ def _intervals(
     squares = np.where(both, (apart - mean[:, None]) ** 2, 0.0).sum(axis=1)
     error = np.sqrt(ratios(squares, n * (n - 1)))
     alike = error <= ROUNDING * np.maximum(np.abs(mean), 1.0)
-    half = np.where(alike, np.nan, stats.t.ppf((1 + level) / 2, np.maximum(n - 1, 1)) * error)
+    half = np.where(alike, np.nan, scipy.stats.t.ppf((1 + level) / 2, np.maximum(n - 1, 1)) * error)
     problems = [
         ["No interval: all units differ alike."] if same and units > 1 else []
         for same, units in zip(alike, n, strict=True)

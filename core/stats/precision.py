@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.optimize import nnls
+import scipy
 
 from core.stats.inputs import Floats
 
@@ -80,7 +80,7 @@ def fit_width_law(numbers: Sequence[float], half_widths: Sequence[float]) -> Wid
     square = width[usable] ** 2
     design = np.column_stack([1 / square, 1 / (n[usable] * square)])
     scale = design.max(axis=0)
-    (floor, slope), _ = nnls(design / scale, np.ones(len(square)))
+    (floor, slope), _ = scipy.optimize.nnls(design / scale, np.ones(len(square)))
     return WidthLaw(float(floor / scale[0]), float(slope / scale[1]))
 
 

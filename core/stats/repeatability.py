@@ -11,8 +11,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 import numpy as np
-from scipy import stats
-from scipy.special import entr
+import scipy
 
 from core.stats.inputs import Floats, Integers, ratios
 
@@ -154,13 +153,15 @@ def _even_entropy(n: int, n_options: int) -> float:
         first, second = (n_options - 1) / (2 * n), (n_options**2 - 1) / (12 * n**2)
         return math.log(n_options) - first - second
     times = np.arange(n + 1)
-    return float(n_options * stats.binom.pmf(times, n, 1 / n_options) @ entr(times / n))
+    return float(
+        n_options * scipy.stats.binom.pmf(times, n, 1 / n_options) @ scipy.special.entr(times / n)
+    )
 
 
 def entropies_of_shares(p: Floats, unit: EntropyUnit) -> Floats:
     """The same of (..., options) shares that sum to 1, or are all NaN, which gives NaN."""
     # Adding 0 turns a negative zero into zero.
-    return np.asarray(entr(p).sum(axis=-1) / _NATS[unit] + 0.0)
+    return np.asarray(scipy.special.entr(p).sum(axis=-1) / _NATS[unit] + 0.0)
 
 
 def shares(weights: Floats) -> Floats:

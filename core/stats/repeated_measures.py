@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import f
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.groups import (
@@ -138,7 +138,7 @@ def repeated_measures(scores: Floats, *, level: float = 0.95) -> RepeatedMeasure
         f=statistic,
         df1=df1,
         df2=df2,
-        p=float(f.sf(statistic, df1, df2)),
+        p=float(scipy.stats.f.sf(statistic, df1, df2)),
         epsilon=epsilon,
         partial=partial,
         generalized=generalized,

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
-from scipy.optimize import brentq
+import scipy
 
 from core.stats.distributions import effective_wilson_intervals
 from core.stats.inputs import Floats, Integers, check_level
@@ -336,7 +335,7 @@ def unit_intervals(
     squares = np.where(defined, resampled - center, 0.0) ** 2
     variance = squares.sum(axis=0) / np.maximum(n_defined, 1) * g / (g - 1)
     if bounds is None:
-        half = stats.t.ppf((1 + level) / 2, g - 1) * np.sqrt(variance)
+        half = scipy.stats.t.ppf((1 + level) / 2, g - 1) * np.sqrt(variance)
         half = np.where(variance > _ALIKE**2, half, np.nan)
         low, high = observed - half, observed + half
     else:
@@ -494,16 +493,16 @@ def _noncentrality(value: float, df: float, share: float) -> float:
     """That of a chi-square of which this share is below a value; 0 where less is with none."""
 
     def below(noncentrality: float) -> float:
-        return float(stats.ncx2.cdf(value, df, noncentrality)) - share
+        return float(scipy.stats.ncx2.cdf(value, df, noncentrality)) - share
 
-    if float(stats.chi2.cdf(value, df)) <= share:
+    if float(scipy.stats.chi2.cdf(value, df)) <= share:
         return 0.0
     if value > _MANY_TIMES:  # as good as normal, where its distribution function gives up
-        return max(value - df - float(stats.norm.ppf(share)) * 2 * math.sqrt(value), 0.0)
+        return max(value - df - float(scipy.stats.norm.ppf(share)) * 2 * math.sqrt(value), 0.0)
     most = max(value, 1.0)
     while below(most) > 0:
         most *= 2
-    return float(brentq(below, 1e-12 * most, most))
+    return float(scipy.optimize.brentq(below, 1e-12 * most, most))
 
 
 _MANY_TIMES = 1e6

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import gammaln
-from scipy.stats import norm
+import scipy
 
 from core.stats.inputs import Booleans, Floats, Integers, check_level, ratios
 from core.stats.resampling import Bootstrap, resampled_ratios, unit_intervals
@@ -157,7 +156,7 @@ def bias_intervals(
     >>> low.round(4).tolist(), high.round(4).tolist()
     ([-0.4179], [0.4179])
     """
-    z = float(norm.ppf((1 + check_level(level)) / 2))
+    z = float(scipy.stats.norm.ppf((1 + check_level(level)) / 2))
     n = yes + no + zero
     total = np.where(n > 0, n, np.nan) + 2
     agreed, against = (yes + 1) / total, (no + 1) / total
@@ -452,7 +451,9 @@ def _draws(yes: float, no: float, zero: float, n: float) -> tuple[Floats, Floats
     there = (own_no >= 0) & (own_no <= no)
     own_yes, own_no, own_zero = own_yes[there], own_no[there], own_zero[there]
     ways = sum(
-        gammaln(of + 1) - gammaln(in_first + 1) - gammaln(of - in_first + 1)
+        scipy.special.gammaln(of + 1)
+        - scipy.special.gammaln(in_first + 1)
+        - scipy.special.gammaln(of - in_first + 1)
         for of, in_first in ((yes, own_yes), (no, own_no), (zero, own_zero))
     )
     chance = np.exp(ways - ways.max())

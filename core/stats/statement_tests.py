@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import binom
+import scipy
 
 from core.stats import worldview
 from core.stats.inputs import Booleans, Floats, Integers, check_level
@@ -125,7 +125,7 @@ def _kind_intervals(n: Integers, positive: Integers, rule: SamplingRule) -> Iter
         own_n, own = n[start : start + _COLUMNS_AT_ONCE], positive[start : start + _COLUMNS_AT_ONCE]
         some = np.where(own_n > 0, own_n, np.nan)
         if not rule.resamples:
-            ends = [binom.ppf(share, own_n, own / some) for share in (tail, 1 - tail)]
+            ends = [scipy.stats.binom.ppf(share, own_n, own / some) for share in (tail, 1 - tail)]
             yield np.stack(ends) / some
             continue
         resampled = np.empty((rule.resamples, len(own)))
@@ -307,8 +307,8 @@ def stance_chances(n: Floats, *, ties: TieRule = "fails", least: int = 10) -> Ch
     ([0.25], [0.25])
     """
     whole = np.round(n).astype(np.int64)
-    more = binom.sf(whole // 2, whole, 0.5)
-    tie = np.where(whole % 2 == 0, binom.pmf(whole // 2, whole, 0.5), 0.0)
+    more = scipy.stats.binom.sf(whole // 2, whole, 0.5)
+    tie = np.where(whole % 2 == 0, scipy.stats.binom.pmf(whole // 2, whole, 0.5), 0.0)
     enough = (whole >= least) & (whole > 0)
     negative = more + tie if ties == "negative" else more
     judged = 1 - tie if ties == "not_judged" else np.ones(whole.shape)
@@ -336,7 +336,7 @@ def sampling_chances(
         if size < max(least, 1):
             continue
         yes = np.arange(size + 1, dtype=np.float64)
-        chance = binom.pmf(yes, size, 0.5)
+        chance = scipy.stats.binom.pmf(yes, size, 0.5)
         yes, chance = yes[chance > _RARE], chance[chance > _RARE]
         low, high = sampling_intervals(yes, np.full(len(yes), float(size)), rule)
         passing = chance * (sampling_verdicts(low, high) == 1)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from core.workflow.workers import launching
+from core.workflow.workers.process import LOADED_ON_USE
 
 log = logging.getLogger(__name__)
 
@@ -35,8 +36,10 @@ LATER = (
     "core.workflow.answers.imports",
     "core.workflow.contexts.by_score",
     "core.collect.openai_client",
+    "altair",
+    *LOADED_ON_USE,
 )
-"""Statistics, which load scipy, ibis and altair, and the client of model services."""
+"""Statistics, which load ibis, the client of model services, and what is loaded when it is used."""
 _YOUNG_OBJECTS = 5000  # that are made before a collection looks at them
 _NOBODY_S = 10.0  # without a visitor after so long, nobody is delayed
 

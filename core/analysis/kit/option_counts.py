@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from core.analysis.kit.matrices import distinct, group_name
 from core.analysis.kit.registry import Choice, Number
@@ -235,7 +235,9 @@ def groups_of_cells(
 def sums_over_cells(values: np.ndarray, group: Integers, n_groups: int = 0) -> Floats:
     """The sums of (cells, ...) values over the cells of each group."""
     shape = (n_groups or int(group.max(initial=-1)) + 1, len(group))
-    member = sparse.csr_array((np.ones(len(group)), (group, np.arange(len(group)))), shape=shape)
+    member = scipy.sparse.csr_array(
+        (np.ones(len(group)), (group, np.arange(len(group)))), shape=shape
+    )
     return np.asarray((member @ values.reshape(len(group), -1)).reshape(-1, *values.shape[1:]))
 
 

@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from core.errors import NotEnoughData
 from core.stats.factor.estimation import Optimum, maximize, prepare_groups, start_values
@@ -154,7 +154,7 @@ def modification_rows(
     parameters: Sequence[Parameter], indices: Floats, changes: Floats, scale: Standardizer
 ) -> list[ModificationIndex]:
     """The index of each parameter with its p, and its expected change raw and standardized."""
-    p_values = stats.chi2.sf(indices, 1).tolist()
+    p_values = scipy.stats.chi2.sf(indices, 1).tolist()
     numbers = zip(parameters, indices.tolist(), p_values, changes.tolist(), strict=True)
     return [
         ModificationIndex(

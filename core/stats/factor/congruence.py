@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
+import scipy
 
 from core.progress import with_progress
 from core.stats.factor.exploratory import (
@@ -61,7 +61,7 @@ def matched(first: Floats, second: Floats) -> Floats:
     True
     """
     phi = np.nan_to_num(congruence(first, second))
-    order = linear_sum_assignment(-np.abs(phi))[1]
+    order = scipy.optimize.linear_sum_assignment(-np.abs(phi))[1]
     signs = np.where(phi[np.arange(len(order)), order] < 0, -1.0, 1.0)
     return np.asarray(second[:, order] * signs)
 

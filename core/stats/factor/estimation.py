@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from core.domain.notes import Note
 from core.errors import NotEnoughData
@@ -378,10 +378,10 @@ def _solve(matrix: Floats, vector: Floats, damping: float) -> Floats:
     """Solution with damping; of least norm where the model is not identified."""
     damped = matrix + damping * np.eye(len(matrix))
     try:
-        factor, lower = cho_factor(damped, lower=True)
+        factor, lower = scipy.linalg.cho_factor(damped, lower=True)
         if np.diag(factor).min() > _DETERMINED:
-            return np.asarray(cho_solve((factor, lower), vector))
-    except LinAlgError:
+            return np.asarray(scipy.linalg.cho_solve((factor, lower), vector))
+    except scipy.linalg.LinAlgError:
         pass
     return np.asarray(np.linalg.lstsq(damped, vector, rcond=1e-11)[0])
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from scipy.optimize import minimize
+import scipy
 
 from core.domain.numbers import number_text
 from core.errors import NotEnoughData, UserError
@@ -140,7 +140,7 @@ def minres(correlations: Floats, n_factors: int) -> Extraction:
     if np.linalg.eigvalsh(correlations)[0] >= 1e-6:
         # one minus each item's squared multiple correlation
         start = np.clip(1 / np.diag(np.linalg.inv(correlations)), _LEAST_UNIQUENESS, 1)
-    search = minimize(
+    search = scipy.optimize.minimize(
         _loss_and_slope,
         start,
         args=(correlations, n_factors),

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize, stats
-from scipy.linalg import block_diag
+import scipy
 
 from core.domain.notes import Note
 from core.stats.factor.likelihood import (
@@ -66,7 +65,7 @@ def p_value(chi2: float, df: int) -> float:
     >>> round(p_value(3.841459, 1), 6)
     0.05
     """
-    return float(stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else math.nan
+    return float(scipy.stats.chi2.sf(chi2, df)) if df > 0 and np.isfinite(chi2) else math.nan
 
 
 def few_rows_factor(df: int, n_items: int, rows: Sequence[int]) -> float:
@@ -150,18 +149,18 @@ def rmsea(chi2: float, df: float, n: int, n_groups: int, *, stretch: float = 1.0
         float(np.sqrt(high * unit)),
         level=0.9,
         n=n,
-        p_close=float(stats.ncx2.sf(chi2, df, close)),
+        p_close=float(scipy.stats.ncx2.sf(chi2, df, close)),
     )
 
 
 def _noncentrality(chi2: float, df: float, coverage: float) -> float:
     """The noncentrality at which a chi-square up to this one has the given probability."""
-    if stats.chi2.cdf(chi2, df) < coverage:
+    if scipy.stats.chi2.cdf(chi2, df) < coverage:
         return 0.0
     high = 2 * chi2 + 100
     return float(
-        optimize.brentq(
-            lambda x: float(stats.ncx2.cdf(chi2, df, x)) - coverage, 1e-12, high, xtol=1e-10
+        scipy.optimize.brentq(
+            lambda x: float(scipy.stats.ncx2.cdf(chi2, df, x)) - coverage, 1e-12, high, xtol=1e-10
         )
     )
 
@@ -376,7 +375,10 @@ def _robust_incomplete(
     fitted, given = likelihood.moments(theta), likelihood.structure.table.covariate_places
     for moments, change in (
         (fitted, np.vstack([_moment_changes(at, given) for at in fitted])),
-        (baseline.groups, block_diag(*[_moment_changes(at, given) for at in baseline.groups])),
+        (
+            baseline.groups,
+            scipy.linalg.block_diag(*[_moment_changes(at, given) for at in baseline.groups]),
+        ),
     ):
         discrepancy = sum(
             group.n * _discrepancy(at, target)
@@ -395,7 +397,9 @@ def _robust_incomplete(
 
 def _blocks(blocks: list[Floats] | tuple[Floats, ...], weights: list[float]) -> Floats:
     """Group matrices as one, each weighted by its share of the rows."""
-    return np.asarray(block_diag(*[w * b for w, b in zip(weights, blocks, strict=True)]))
+    return np.asarray(
+        scipy.linalg.block_diag(*[w * b for w, b in zip(weights, blocks, strict=True)])
+    )
 
 
 def _moment_changes(at: ModelMoments, given: Integers) -> Floats:

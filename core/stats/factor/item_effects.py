@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from core.stats.factor.model import Structure
 from core.stats.factor.result import CfaResult
@@ -176,6 +176,6 @@ def _ordered_difference(
             ]
         )
         spread = math.sqrt(max(float(unit.residuals[item]), 1e-6))
-        expected.append(ndtr((place[:, None] - cuts) / spread) @ steps)
+        expected.append(scipy.special.ndtr((place[:, None] - cuts) / spread) @ steps)
     gap = expected[1] - expected[0]
     return float(weights @ gap), float(weights @ gap**2)

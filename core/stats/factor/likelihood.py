@@ -8,8 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.sparse import csr_array
+import scipy
 
 from core.stats.factor.model import Derivatives, Structure
 from core.stats.inputs import Booleans, Floats, Integers
@@ -231,7 +230,7 @@ def candidate_information(
     """
     d, e = candidates, at.derivatives
     information, cross = np.zeros(d.left.shape[1]), np.zeros((d.left.shape[1], e.left.shape[1]))
-    first, second, third = (csr_array(part.T) for part in (d.left, d.right, d.mean))
+    first, second, third = (scipy.sparse.csr_array(part.T) for part in (d.left, d.right, d.mean))
     for count, inverse in zip(group.counts, _inverses(group, at.covariance), strict=True):
         left, right, mean = inverse @ e.left, inverse @ e.right, inverse @ e.mean
         by_pattern = (first @ left) * (second @ right) + (first @ right) * (second @ left)
@@ -623,10 +622,10 @@ def _newton_step(information: Floats, slope: Floats) -> Floats | None:
         return None
     scale = np.sqrt(diagonal)
     try:
-        factor = cho_factor(information / np.outer(scale, scale), lower=True)
-    except LinAlgError:
+        factor = scipy.linalg.cho_factor(information / np.outer(scale, scale), lower=True)
+    except scipy.linalg.LinAlgError:
         return None
-    return np.asarray(cho_solve(factor, slope / scale) / scale)
+    return np.asarray(scipy.linalg.cho_solve(factor, slope / scale) / scale)
 
 
 def _moved(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from core.domain.notes import Note
 from core.stats.factor.cfa import NO_INFORMATION, modification_rows
@@ -104,9 +104,9 @@ def _search(moments: LevelMoments, weights: Sequence[Floats], n: int) -> tuple[F
         scaled = slopes / scale
         product, pull = scaled.T @ scaled, scaled.T @ gaps
         try:
-            factor = cho_factor(product + damping * np.eye(len(theta)))
-            step = np.asarray(cho_solve(factor, pull))
-        except LinAlgError:
+            factor = scipy.linalg.cho_factor(product + damping * np.eye(len(theta)))
+            step = np.asarray(scipy.linalg.cho_solve(factor, pull))
+        except scipy.linalg.LinAlgError:
             step = np.linalg.lstsq(product + damping * np.eye(len(theta)), pull, rcond=1e-11)[0]
         left = n * float(step @ pull)
         proposed, new_slopes = misfit(theta + step / scale)

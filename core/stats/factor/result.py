@@ -9,7 +9,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from core.domain.notes import Note
 from core.domain.numbers import number_text
@@ -129,8 +129,8 @@ class ParameterEstimate:
         """
         if n >= _MANY_ROWS or not self.se > 0:
             return self.low, self.high
-        tail = float(stats.norm.cdf((self.low - self.estimate) / self.se))
-        half = -float(stats.t.ppf(tail, n - 3 if correlation else n - 1)) * self.se
+        tail = float(scipy.stats.norm.cdf((self.low - self.estimate) / self.se))
+        half = -float(scipy.stats.t.ppf(tail, n - 3 if correlation else n - 1)) * self.se
         if not correlation:
             enough = n >= _FEWEST_ROWS
             return (self.estimate - half, self.estimate + half) if enough else (math.nan, math.nan)
@@ -767,9 +767,9 @@ def _estimates(
 ) -> tuple[ParameterEstimate, ...]:
     """Estimates with everything that follows from their standard errors."""
     z = ratios(values, errors)
-    reach = stats.norm.ppf(0.5 + ci_level / 2) * errors
+    reach = scipy.stats.norm.ppf(0.5 + ci_level / 2) * errors
     numbers = np.column_stack(
-        [values, errors, z, 2 * stats.norm.sf(np.abs(z)), values - reach, values + reach]
+        [values, errors, z, 2 * scipy.stats.norm.sf(np.abs(z)), values - reach, values + reach]
     )
     return tuple(
         ParameterEstimate(p.group, p.left, p.op, p.right, p.label, p.is_free, *row)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+import scipy
 
 from core.stats.factor.model import COVARIANCE, LOADING, ParameterTable
 from core.stats.factor.result import CfaResult
@@ -337,7 +337,7 @@ def semopy_indices(fit: CfaResult) -> SemopyIndices:
     return SemopyIndices(
         chi2,
         df,
-        float(stats.chi2.sf(chi2, df)) if df else math.nan,
+        float(scipy.stats.chi2.sf(chi2, df)) if df else math.nan,
         base,
         base_df,
         1 - (chi2 - df) / (base - base_df) if base != base_df else math.nan,

@@ -9,10 +9,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy import stats
-from scipy.linalg import null_space
-from scipy.optimize import least_squares
-from scipy.sparse import csr_array
+import scipy
 
 from core.errors import NotEnoughData
 from core.stats.factor.cfa import NO_INFORMATION, modification_rows, parameters_fixed_at_zero
@@ -239,7 +236,7 @@ class _Search:
         def misfit_slopes(theta: Floats) -> Floats:
             return np.asarray(root[:, None] * self.slopes(theta))
 
-        search = least_squares(
+        search = scipy.optimize.least_squares(
             misfit,
             start,
             jac=misfit_slopes,
@@ -411,7 +408,7 @@ def _weighted_modification_indices(fit: WeightedFit) -> tuple[ModificationIndex,
         d = fit.structure.candidates(at, cells.some(slice(start, start + together)))
         new = d.left[first] * d.right[second] + d.right[first] * d.left[second]
         # most candidates are the covariance of two residuals, which moves one pair
-        sparse = csr_array(new.T)
+        sparse = scipy.sparse.csr_array(new.T)
         cross = np.asarray(sparse @ weighted_slopes)
         information = np.asarray(sparse.power(2) @ fit.weights)
         left = information - np.sum((cross @ inverse) * cross, axis=1)
@@ -677,7 +674,7 @@ def _thresholds(
     fit: WeightedFit, variances: Floats, ci_level: float
 ) -> tuple[ParameterEstimate, ...]:
     """Thresholds of all items as estimates; raw and standardized are the same."""
-    reach = float(stats.norm.ppf(0.5 + ci_level / 2))
+    reach = float(scipy.stats.norm.ppf(0.5 + ci_level / 2))
     estimates: list[ParameterEstimate] = []
     for name, values in zip(fit.polychoric.names, fit.polychoric.thresholds, strict=True):
         for number, value in enumerate(values.tolist(), start=1):
@@ -694,7 +691,7 @@ def _thresholds(
                     estimate=value,
                     se=error,
                     z=z,
-                    p=float(2 * stats.norm.sf(abs(z))),
+                    p=float(2 * scipy.stats.norm.sf(abs(z))),
                     low=value - reach * error,
                     high=value + reach * error,
                 )
@@ -800,7 +797,7 @@ def difference_test(restricted: ComparedFit, freer: ComparedFit) -> WeightedDiff
         return _undefined(df, reason)
     # directions of the freer model's parameters that the restricted one forbids: (q, df)
     allowed = np.linalg.lstsq(freer.slopes, restricted.slopes, rcond=None)[0]
-    constraints = np.asarray(null_space(allowed.T, rcond=1e-8))
+    constraints = np.asarray(scipy.linalg.null_space(allowed.T, rcond=1e-8))
     if constraints.shape[1] != df:
         return _undefined(df, "The first model is not a special case of the second.")
     inverse = freer.inverse_cross_product()

@@ -14,8 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import chi2
+import scipy
 
 from core.errors import NotEnoughData
 from core.stats.groups import Adjustment, adjusted_p
@@ -100,7 +99,7 @@ class DifModels:
         if not usable:
             return DifTest(math.nan, df, math.nan, math.nan, math.nan, math.nan)
         statistic = max(2 * (larger.log_likelihood - smaller.log_likelihood), 0.0)
-        p_value = float(chi2.sf(statistic, df))
+        p_value = float(scipy.stats.chi2.sf(statistic, df))
         largest = -math.expm1(2 / smaller.n * self.null_log_likelihood)
         mean_rise = -math.expm1(-df / 2 * math.log1p(2 / smaller.n))
         return DifTest(
@@ -134,7 +133,7 @@ def _score_differences(
     own = slopes[number] + slopes[n_groups + number - 1] * (rows - middle)
     steps = np.diff(scores)
     reached = [
-        expit(fit.thresholds + (slopes[0] * rows + add)[:, None]) @ steps
+        scipy.special.expit(fit.thresholds + (slopes[0] * rows + add)[:, None]) @ steps
         for add in (own, np.zeros(len(rows)))
     ]
     return np.asarray(reached[0] - reached[1])

@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import block_diag
-from scipy.special import logsumexp
-from scipy.stats import norm
+import scipy
 
 from core.stats.inputs import Floats, Integers
 from core.stats.irt.response_models import ResponseModel
@@ -43,7 +41,7 @@ class TraitGrid:
 def trait_grid(n_points: int) -> TraitGrid:
     """Points from -6 to 6 with normal weights that sum to 1."""
     points = np.linspace(-6, 6, n_points)
-    density = norm.pdf(points)
+    density = scipy.stats.norm.pdf(points)
     return TraitGrid(points, density / density.sum())
 
 
@@ -137,7 +135,7 @@ class Search:
         terms = self.model.terms(parameters, self.grid.points)
         n_items, n_options, n_points = terms.log_probability.shape
         joint = chosen @ terms.log_probability.reshape(-1, n_points) + np.log(self.grid.weights)
-        of_row = logsumexp(joint, axis=1, keepdims=True)
+        of_row = scipy.special.logsumexp(joint, axis=1, keepdims=True)
         posterior = np.exp(joint - of_row)
         counts = (chosen.T @ posterior).reshape(n_items, n_options, n_points)
         gradient = np.einsum("jkpq,jkq->jp", terms.by_parameter(), counts)
@@ -152,7 +150,7 @@ class Search:
         from how many rows, by their posterior, chose each pair of options.
         """
         terms = self.model.terms(parameters, self.grid.points)
-        complete = block_diag(*terms.information(now.counts))
+        complete = scipy.linalg.block_diag(*terms.information(now.counts))
         by_parameter = np.moveaxis(terms.by_parameter(), 3, 0)  # points first
         n_points, n_items, n_options, n_parameters = by_parameter.shape
         size = n_items * n_parameters
@@ -195,7 +193,7 @@ class Search:
             information += ridge * np.eye(information.shape[1])
             if self.model.one_slope:
                 free = np.isfinite(parameters)
-                of_all = block_diag(*information)[np.ix_(free.ravel(), free.ravel())]
+                of_all = scipy.linalg.block_diag(*information)[np.ix_(free.ravel(), free.ravel())]
                 step = self._solved(
                     self._reduced(of_all, parameters),
                     self._reduced(gradient[free], parameters),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, log_expit, logit
+import scipy
 
 from core.stats.inputs import Floats, Integers
 
@@ -55,9 +55,11 @@ def category_terms(upper: Floats, lower: Floats) -> CategoryTerms:
     # of log(1 - exp(-gap)): first derivative, and minus the second
     pull = np.exp(-gap) / within
     tension = pull / within
-    above, below = expit(upper), expit(lower)
+    above, below = scipy.special.expit(upper), scipy.special.expit(lower)
     return CategoryTerms(
-        log_probability=log_expit(upper) + log_expit(-lower) + np.log(within),
+        log_probability=scipy.special.log_expit(upper)
+        + scipy.special.log_expit(-lower)
+        + np.log(within),
         by_upper=1 - above + pull,
         by_lower=-below - pull,
         by_upper_twice=-above * (1 - above) - tension,
@@ -134,7 +136,7 @@ def proportional_odds(codes: Integers, predictors: Floats) -> ProportionalOdds:
     middle, spread = predictors.mean(axis=0), predictors.std(axis=0)
     spread[spread <= 1e-12 * (1 + np.abs(middle))] = 0.0
     standard = np.divide(predictors - middle, spread, out=0 * predictors, where=spread > 0)
-    thresholds = logit(1 - np.cumsum(shares)[:-1])
+    thresholds = scipy.special.logit(1 - np.cumsum(shares)[:-1])
     if np.linalg.matrix_rank(standard, tol=1e-7 * np.sqrt(codes.size)) < predictors.shape[1]:
         return _without_estimates(thresholds, predictors, "predictors determine each other")
     search = _search(codes, standard, np.concatenate([thresholds, np.zeros(standard.shape[1])]))

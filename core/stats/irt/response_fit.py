@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import chi2
+import scipy
 
 from core.stats.groups import Adjustment, adjusted_p
 from core.stats.inputs import Booleans, Floats, Integers
@@ -96,7 +96,7 @@ def item_fit(fit: ItemResponseFit, adjust: Adjustment = "holm") -> tuple[ItemFit
             tests.append(replace(undefined, problem="too few sum scores with enough answers"))
             continue
         rmsea = math.sqrt(max(0.0, value - df) / (df * (len(codes) - 1)))
-        p, problem = float(chi2.sf(value, df)), ""
+        p, problem = float(scipy.stats.chi2.sf(value, df)), ""
         if len(codes) < _FEWEST_ROWS * n_parameters:
             p, problem = math.nan, f"p needs {_FEWEST_ROWS * n_parameters} rows with all items"
         tests.append(ItemFit(len(codes), value, df, p, p, rmsea, problem))

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import logit, logsumexp
+import scipy
 
 from core.stats.inputs import Floats, Integers
 from core.stats.irt.ordered_regression import CategoryTerms, category_terms
@@ -161,7 +161,7 @@ class _Graded(ResponseModel):
         slope = 1.7 * loading / np.sqrt(1 - loading**2)
         higher = np.arange(1, codes.max() + 1)
         reached = (codes[:, :, None] >= higher).sum(axis=0) / n_answered[:, None]
-        intercepts = logit(reached) * np.sqrt(1 + (slope[:, None] / 1.7) ** 2)
+        intercepts = scipy.special.logit(reached) * np.sqrt(1 + (slope[:, None] / 1.7) ** 2)
         return np.hstack([slope[:, None], intercepts])
 
     def trait_weights(self, parameters: Floats) -> Floats:
@@ -213,7 +213,7 @@ def _linear_terms(parameters: Floats, design: Floats) -> OptionTerms:
     padding[:, 1:, 0] = ~np.isfinite(intercepts)
     log_odds = np.tensordot(np.where(np.isfinite(parameters), parameters, 0.0), design, (1, 1))
     log_odds = np.where(padding, -np.inf, log_odds)
-    log_chances = log_odds - logsumexp(log_odds, axis=1, keepdims=True)
+    log_chances = log_odds - scipy.special.logsumexp(log_odds, axis=1, keepdims=True)
     return _LinearTerms(np.where(padding, 0.0, log_chances), np.exp(log_chances), design)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from core.errors import NotEnoughData
 from core.stats.inputs import Booleans, Floats, Integers, PairRule, name_list, usable_items
@@ -46,7 +46,9 @@ def bivariate_normal(first: Floats, second: Floats, correlation: Floats) -> Floa
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):
         theta = (angle * (node + 1) / 2)[:, None, None]
         total += weight * np.exp((product * np.sin(theta) - squares) / np.cos(theta) ** 2)
-    return np.asarray(ndtr(h) * ndtr(k) + angle[:, None, None] / (4 * np.pi) * total)
+    return np.asarray(
+        scipy.special.ndtr(h) * scipy.special.ndtr(k) + angle[:, None, None] / (4 * np.pi) * total
+    )
 
 
 def cell_probabilities(first: Floats, second: Floats, correlation: Floats) -> Floats:
@@ -54,8 +56,8 @@ def cell_probabilities(first: Floats, second: Floats, correlation: Floats) -> Fl
     pairs, a = first.shape
     corners = np.zeros((pairs, a + 2, second.shape[1] + 2))
     corners[:, 1:-1, 1:-1] = bivariate_normal(first, second, correlation)
-    corners[:, 1:-1, -1] = ndtr(first)
-    corners[:, -1, 1:-1] = ndtr(second)
+    corners[:, 1:-1, -1] = scipy.special.ndtr(first)
+    corners[:, -1, 1:-1] = scipy.special.ndtr(second)
     corners[:, -1, -1] = 1
     return _cells(corners)
 
@@ -82,7 +84,7 @@ def _row_slopes(first: Floats, second: Floats, correlation: Floats) -> Floats:
     h, k, r = first[:, :, None], second[:, None, :], correlation[:, None, None]
     pairs, a = first.shape
     below = np.zeros((pairs, a, second.shape[1] + 2))
-    below[:, :, 1:-1] = ndtr((k - r * h) / np.sqrt(1 - r**2))
+    below[:, :, 1:-1] = scipy.special.ndtr((k - r * h) / np.sqrt(1 - r**2))
     below[:, :, -1] = 1
     height = np.exp(-(h**2) / 2) / np.sqrt(2 * np.pi)
     return np.asarray(height * np.diff(below, axis=2))
@@ -191,7 +193,7 @@ def _ordered_answers(
         names=used.names,
         codes=codes,
         options=options,
-        thresholds=np.minimum(ndtri(shares), FAR),
+        thresholds=np.minimum(scipy.special.ndtri(shares), FAR),
         n_rows_given=used.n_rows_given,
         problems=(*used.problems, *never_chosen_note(used.names, numbered)),
     )

@@ -7,10 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
-from scipy.stats import chi2, norm
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.inputs import Floats, Integers, check_level, name_list
@@ -33,7 +30,7 @@ class Fit:
     @property
     def p(self) -> float:
         """Of a deviance so large if the model holds; NaN where no degree of freedom is left."""
-        return float(chi2.sf(self.deviance, self.df)) if self.df > 0 else math.nan
+        return float(scipy.stats.chi2.sf(self.deviance, self.df)) if self.df > 0 else math.nan
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +138,7 @@ def bradley_terry(
     sums = _centring(len(present), design.shape[1])
     values = sums @ estimates
     errors = np.sqrt(np.einsum("ij,jk,ik->i", sums, covariance, sums))
-    reach = float(norm.ppf((1 + level) / 2))
+    reach = float(scipy.stats.norm.ppf((1 + level) / 2))
     strengths, standard_errors = (np.full(len(names), np.nan) for _ in range(2))
     strengths[present], standard_errors[present] = values, errors
     order, order_error = (
@@ -309,8 +306,10 @@ def _why_no_maximum(
         [np.stack([first, second])[:, wins > 0], np.stack([second, first])[:, n - wins > 0]], axis=1
     )
     size = len(names)
-    graph = csr_array((np.ones(beats.shape[1]), (beats[0], beats[1])), shape=(size, size))
-    _, island = connected_components(graph, directed=False)
+    graph = scipy.sparse.csr_array(
+        (np.ones(beats.shape[1]), (beats[0], beats[1])), shape=(size, size)
+    )
+    _, island = scipy.sparse.csgraph.connected_components(graph, directed=False)
     islands = [np.flatnonzero(island == number) for number in np.unique(island[present])]
     if len(islands) > 1:
         listed = "; ".join(
@@ -320,7 +319,7 @@ def _why_no_maximum(
             "Undefined: no comparison links these entities with one another, directly or through "
             f"others: {listed}."
         )
-    _, strong = connected_components(graph, directed=True, connection="strong")
+    _, strong = scipy.sparse.csgraph.connected_components(graph, directed=True, connection="strong")
     inside = np.unique(strong[present])
     if len(inside) == 1:
         return ""
@@ -347,7 +346,9 @@ def _separated(design: Floats, wins: Floats, n: Floats) -> bool:
     signed = np.concatenate([design[wins > 0], -design[n - wins > 0]])
     if np.linalg.matrix_rank(design) < design.shape[1]:
         return True
-    best = linprog(-signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=(-1, 1))
+    best = scipy.optimize.linprog(
+        -signed.sum(axis=0), A_ub=-signed, b_ub=np.zeros(len(signed)), bounds=(-1, 1)
+    )
     return bool(signed.sum(axis=0) @ best.x > 1e-6)
 
 

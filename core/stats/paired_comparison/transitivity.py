@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import breadth_first_order, connected_components
+import scipy
 
 from core.stats.inputs import Floats, Integers
 
@@ -76,8 +75,8 @@ def preference_order(shares: Floats) -> PreferenceOrder:
     pairs = list(combinations(range(size), 2))
     unknown = tuple((i, j) for i, j in pairs if math.isnan(shares[i, j]))
     tied = tuple((i, j) for i, j in pairs if abs(shares[i, j] - 0.5) <= _TIE)
-    n_parts, part = connected_components(
-        csr_array(beats.astype(np.int64)), directed=True, connection="strong"
+    n_parts, part = scipy.sparse.csgraph.connected_components(
+        scipy.sparse.csr_array(beats.astype(np.int64)), directed=True, connection="strong"
     )
     above = np.zeros((n_parts, n_parts), dtype=bool)
     winners, losers = np.nonzero(beats)
@@ -97,10 +96,10 @@ def preference_order(shares: Floats) -> PreferenceOrder:
 
 def _shortest_cycle(beats: np.ndarray, members: np.ndarray) -> tuple[int, ...]:
     """A shortest cycle among entities of which each can be reached from each."""
-    graph = csr_array(beats[np.ix_(members, members)].astype(np.int64))
+    graph = scipy.sparse.csr_array(beats[np.ix_(members, members)].astype(np.int64))
     best: list[int] = []
     for start in range(len(members)):
-        _, before = breadth_first_order(graph, start, directed=True)
+        _, before = scipy.sparse.csgraph.breadth_first_order(graph, start, directed=True)
         for last in np.flatnonzero(graph.toarray()[:, start]).tolist():
             path = [last]
             while path[-1] != start:

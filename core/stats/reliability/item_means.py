@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.stats import t as student
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.correlation import disattenuated_correlation
@@ -269,7 +269,7 @@ def corrected_correlation(
         of_z /= _corrected_variance(r, r, *reliabilities)
         unsure = min(max(10 * (_SURE_RELIABILITY - min(reliabilities)), 0.0), 1.0)
         df = (n - 2) / unsure if unsure else math.inf
-        quantile = float(student.ppf((1 + level) / 2, df))
+        quantile = float(scipy.stats.t.ppf((1 + level) / 2, df))
         half_width = quantile * math.sqrt(max(of_z, 0.0) / (n - 3))
         low, high = (math.tanh(math.atanh(r) + side * half_width) for side in (-1, 1))
     problems: tuple[str, ...] = ()

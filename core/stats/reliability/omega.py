@@ -7,8 +7,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import stats
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+import scipy
 
 from core.domain.notes import undefined_note
 from core.errors import NotEnoughData
@@ -157,10 +156,10 @@ def _evaluate(sample: Floats, parameters: Floats, model: CovarianceModel) -> _Ev
     """The discrepancy and its derivatives; None where the implied matrix is not admissible."""
     implied, slopes = model(parameters)
     try:
-        factor = cho_factor(implied, lower=True)
-    except (LinAlgError, ValueError):
+        factor = scipy.linalg.cho_factor(implied, lower=True)
+    except (scipy.linalg.LinAlgError, ValueError):
         return None
-    inverse = cho_solve(factor, np.eye(len(sample)))
+    inverse = scipy.linalg.cho_solve(factor, np.eye(len(sample)))
     value = 2 * float(np.log(np.diag(factor[0])).sum()) + float((inverse * sample).sum())
     residual = inverse - inverse @ sample @ inverse
     products = inverse @ slopes
@@ -311,7 +310,7 @@ def _interval(
     """The interval on the scale of ln(1 - value), with t of n - 1, and a note where it is cut."""
     if math.isnan(error) or value >= 1:
         return math.nan, math.nan, ()
-    half_width = float(stats.t.ppf((1 + level) / 2, sample.n - 1)) * error / (1 - value)
+    half_width = float(scipy.stats.t.ppf((1 + level) / 2, sample.n - 1)) * error / (1 - value)
     low, high = (1 - (1 - value) * math.exp(side * half_width) for side in (1, -1))
     if low < 0:
         return 0.0, high, (_CUT,)

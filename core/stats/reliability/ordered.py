@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from core.domain.notes import undefined_note
 from core.errors import NotEnoughData
@@ -234,12 +234,12 @@ def _summed_covariances(
     (t, u), (d, e) = (cuts[first], cuts[second]), (steps[first], steps[second])
     weights, r = d[:, :, None] * e[:, None, :], correlations[:, None, None]
     h, k, rest = t[:, :, None], u[:, None, :], np.sqrt(1 - r**2)
-    both = bivariate_normal(t, u, correlations) - ndtr(h) * ndtr(k)
+    both = bivariate_normal(t, u, correlations) - scipy.special.ndtr(h) * scipy.special.ndtr(k)
     density = np.exp(-(h**2 + k**2 - 2 * r * h * k) / (2 * rest**2)) / (2 * math.pi * rest)
     by_cuts = np.zeros(cuts.shape)
-    moved = weights * _density(h) * (ndtr((k - r * h) / rest) - ndtr(k))
+    moved = weights * _density(h) * (scipy.special.ndtr((k - r * h) / rest) - scipy.special.ndtr(k))
     np.add.at(by_cuts, first, moved.sum(axis=2))
-    moved = weights * _density(k) * (ndtr((h - r * k) / rest) - ndtr(h))
+    moved = weights * _density(k) * (scipy.special.ndtr((h - r * k) / rest) - scipy.special.ndtr(h))
     np.add.at(by_cuts, second, moved.sum(axis=1))
     return _Sum(float((weights * both).sum()), (weights * density).sum(axis=(1, 2)), by_cuts)
 
@@ -248,8 +248,8 @@ def _summed_variances(answers: OrderedAnswers) -> tuple[float, Floats]:
     """The variances of the answers, summed, and how the sum moves with the thresholds."""
     cuts, steps = answers.thresholds, _steps(answers)
     later = steps.sum(axis=1, keepdims=True) - steps.cumsum(axis=1)  # steps above this one
-    mean = (steps * ndtr(cuts)).sum(axis=1, keepdims=True)
-    value = (steps * (steps + 2 * later) * ndtr(cuts)).sum() - (mean**2).sum()
+    mean = (steps * scipy.special.ndtr(cuts)).sum(axis=1, keepdims=True)
+    value = (steps * (steps + 2 * later) * scipy.special.ndtr(cuts)).sum() - (mean**2).sum()
     return float(value), steps * _density(cuts) * (steps + 2 * later - 2 * mean)
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
-from scipy.stats import f
+import scipy
 
 from core.domain.notes import undefined_note
 from core.stats.correlation import Correlation, correlation
@@ -425,8 +425,8 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
         low, high = math.nan, math.nan
     else:
         tail = (1 - level) / 2
-        least = ratio / float(f.isf(tail, df1, df2))
-        most = ratio * float(f.isf(tail, df2, df1))
+        least = ratio / float(scipy.stats.f.isf(tail, df1, df2))
+        most = ratio * float(scipy.stats.f.isf(tail, df2, df1))
         low, high = ((end - 1) / (end + k - 1) for end in (least, most))
     if form.endswith("k"):  # Spearman-Brown: the coefficient of a mean of k from that of one
         value, low, high = (
@@ -443,7 +443,7 @@ def _form(form: IccForm, squares: _MeanSquares, level: float) -> IntraclassCorre
         f=ratio,
         df1=df1,
         df2=df2,
-        p=float(f.sf(ratio, df1, df2)),
+        p=float(scipy.stats.f.sf(ratio, df1, df2)),
     )
 
 
@@ -456,7 +456,10 @@ def _random_interval(squares: _MeanSquares, value: float, level: float) -> tuple
     b = n * (1 + (k - 1) * value) - k * value
     df = (n - 1) * (k - 1) * (a + b) ** 2 / ((n - 1) * a**2 + b**2)
     tail = (1 - level) / 2
-    upper, lower = float(f.isf(tail, n - 1, df)), float(f.isf(tail, df, n - 1))
+    upper, lower = (
+        float(scipy.stats.f.isf(tail, n - 1, df)),
+        float(scipy.stats.f.isf(tail, df, n - 1)),
+    )
     rest = k * squares.repetitions + (k * n - k - n) * squares.error
     low = n * (squares.units - upper * squares.error) / (upper * rest + n * squares.units)
     high = n * (lower * squares.units - squares.error) / (rest + n * lower * squares.units)

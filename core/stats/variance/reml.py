@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from scipy.linalg import lapack
+import scipy
 
 from core.stats.inputs import Booleans, Floats, Integers
 from core.stats.variance.design import DesignCells
@@ -337,14 +336,14 @@ def _indicators(columns: Integers, n_columns: int) -> Any:
     """A sparse matrix with a 1 in each of the columns named for a row."""
     rows = np.repeat(np.arange(len(columns)), columns.shape[1])
     shape = (len(columns), n_columns)
-    return sparse.csr_matrix((np.ones(columns.size), (rows, columns.ravel())), shape=shape)
+    return scipy.sparse.csr_matrix((np.ones(columns.size), (rows, columns.ravel())), shape=shape)
 
 
 def _inverse(matrix: Floats) -> tuple[Floats, float]:
     """The inverse of a positive definite matrix, and the logarithm of its determinant."""
     if not matrix.size:
         return matrix, 0.0
-    factor, _ = lapack.dpotrf(matrix, lower=1)
+    factor, _ = scipy.linalg.lapack.dpotrf(matrix, lower=1)
     log_det = 2.0 * float(np.log(np.diag(factor)).sum())
-    inverse, _ = lapack.dpotri(factor, lower=1)
+    inverse, _ = scipy.linalg.lapack.dpotri(factor, lower=1)
     return np.asarray(np.tril(inverse) + np.tril(inverse, -1).T), log_det

@@ -13,8 +13,6 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
-from altair.utils.schemapi import debug_mode
-
 from core import progress
 from core.analysis.kit.registry import Analysis, option_text
 from core.charts import Chart
@@ -416,6 +414,8 @@ def _results(
     if appended:
         titles = "; ".join(table.title for _, table in appended)
         blocks.append(Paragraph(f"{titles}.", FURTHER_TABLES))
+    from altair.utils.schemapi import debug_mode
+
     with debug_mode(False):  # Altair checks each part of a chart, nine tenths of the time
         charts, without = papers.drawn_charts(analysis, result)
         blocks += [draw(analysis, chart) for chart in charts] if draw is not None else []

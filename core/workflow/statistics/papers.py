@@ -16,7 +16,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from altair.utils.schemapi import debug_mode
 
 from core.analysis.kit.matrices import group_name
 from core.analysis.kit.registry import Analysis
@@ -210,6 +209,8 @@ def charts_zip(analysis: Analysis, result: AnalysisResult) -> tuple[bytes, tuple
     """
     files: dict[str, bytes] = {}
     faults: list[str] = []
+    from altair.utils.schemapi import debug_mode
+
     with drawing_process() as drawing, debug_mode(False):  # as in reports
         charts, without = drawn_charts(analysis, result)
         faults += [without] if without else []

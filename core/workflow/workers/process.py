@@ -23,6 +23,7 @@ import traceback
 import warnings
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,6 +32,8 @@ from core.workflow.workers.handover import AnalysisTask, TaskOutcome, TaskProgre
 
 _REPORT_S = 0.1  # between two reports of progress
 _DIES_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
+LOADED_ON_USE = ("scipy.stats", "statsmodels.stats.inter_rater", "statsmodels.stats.proportion")
+"""What modules of statistics load when they use it, and a worker at once."""
 _FIRST_TO_END = b"500"  # of 1000: for Linux, when memory of the whole system runs out
 
 
@@ -64,6 +67,8 @@ def _load() -> None:
 
     import core.analysis  # noqa: F401
 
+    for package in LOADED_ON_USE:
+        import_module(package)
     np.linalg.eigvalsh(np.eye(2))
     gc.collect()
     gc.freeze()  # so that children do not copy what they never change

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from core.analysis.kit.option_counts import (
     MidpointRule,
@@ -55,7 +55,7 @@ class RepeatedAnswers:
     items: pd.DataFrame
     item: Integers
     n_options: Integers
-    by_unit: sparse.csr_array | None
+    by_unit: scipy.sparse.csr_array | None
     neutral: int
     n_counted: int
 
@@ -124,11 +124,13 @@ def _sums(code: Integers, values: Floats, size: int) -> Floats:
     return np.bincount(code, values, size).astype(np.float64)
 
 
-def _by_unit(units: Integers, position: Integers, counts: Floats, size: int) -> sparse.csr_array:
+def _by_unit(
+    units: Integers, position: Integers, counts: Floats, size: int
+) -> scipy.sparse.csr_array:
     """The counts of each unit; rows are units."""
     rows = np.repeat(units, position.shape[1])
     shape = (int(units.max()) + 1, size)
-    return sparse.csr_array((counts.ravel(), (rows, position.ravel())), shape=shape)
+    return scipy.sparse.csr_array((counts.ravel(), (rows, position.ravel())), shape=shape)
 
 
 def _possible(option_counts: pd.DataFrame, items: pd.DataFrame) -> Integers:
@@ -261,7 +263,7 @@ def entropy_sums(
     of = np.concatenate(
         [code[defined] + first for (code, _), first in zip(coded, start, strict=False)]
     )
-    member = sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(defined), total))
+    member = scipy.sparse.csr_array((np.ones(len(rows)), (rows, of)), shape=(len(defined), total))
 
     def sums(values: Floats) -> Floats:
         return np.asarray(member.T @ np.where(defined, values, 0.0))
@@ -307,20 +309,23 @@ def entropy_sums(
 
 
 def _resampled(
-    items: ItemEntropies, member: sparse.csr_array, resample: ResampleUnit, bootstrap: Bootstrap
+    items: ItemEntropies,
+    member: scipy.sparse.csr_array,
+    resample: ResampleUnit,
+    bootstrap: Bootstrap,
 ) -> tuple[Integers, Floats, Floats, Floats]:
     """How many units each set has, and its entropy, maximum and reachable entropy when redrawn."""
     weight = np.isfinite(items.cell) / np.maximum(items.conditions, 1)[items.answers.item]
     values = np.stack([items.cell, items.largest[items.answers.item], items.cell_reachable])
     values = np.where(np.isfinite(items.cell), values, 0.0)
     # what one condition adds to its sets, which are those of its item
-    of_cell = sparse.diags_array(weight) @ member[items.answers.item]
+    of_cell = scipy.sparse.diags_array(weight) @ member[items.answers.item]
     within = items.answers.by_unit
     if within is not None:
         return _resampled_within(items, within, of_cell, values[1:], bootstrap)
     units = cell_codes(items.answers.labels, [resample])[0]
-    pooled = sparse.csr_array((np.ones(len(units)), (units, np.arange(len(units)))))
-    of_units = [(pooled @ sparse.diags_array(cells) @ of_cell).toarray() for cells in values]
+    pooled = scipy.sparse.csr_array((np.ones(len(units)), (units, np.arange(len(units)))))
+    of_units = [(pooled @ scipy.sparse.diags_array(cells) @ of_cell).toarray() for cells in values]
     redrawn = np.concatenate(list(resampled_totals(np.hstack(of_units), bootstrap)))
     above, below, reached = np.split(redrawn, 3, axis=1)
     return (of_units[1] > 0).sum(axis=0), above, below, reached
@@ -328,8 +333,8 @@ def _resampled(
 
 def _resampled_within(
     items: ItemEntropies,
-    by_unit: sparse.csr_array,
-    of_cell: sparse.csr_array,
+    by_unit: scipy.sparse.csr_array,
+    of_cell: scipy.sparse.csr_array,
     largest: Floats,
     bootstrap: Bootstrap,
 ) -> tuple[Integers, Floats, Floats, Floats]:
@@ -340,7 +345,7 @@ def _resampled_within(
     width = items.answers.counts.shape[1]
     n_units, size = by_unit.shape
     unit, position = by_unit.nonzero()
-    has = sparse.csr_array(
+    has = scipy.sparse.csr_array(
         (np.ones(len(unit)), (unit, position // width)), (n_units, size // width)
     )
     units_of_sets = (has @ of_cell).astype(bool).sum(axis=0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+import scipy
 
 from core.analysis.kit.option_counts import (
     MidpointRule,
@@ -53,7 +53,7 @@ class CountedAnswers:
     """
 
     counts: Floats
-    by_unit: sparse.csr_array | None
+    by_unit: scipy.sparse.csr_array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +163,7 @@ def _counted(
     if unit is None:
         return CountedAnswers(summed, None)
     shape = (int(unit.max(initial=-1)) + 1, total)
-    return CountedAnswers(summed, sparse.csr_array((counts, (unit, at)), shape=shape))
+    return CountedAnswers(summed, scipy.sparse.csr_array((counts, (unit, at)), shape=shape))
 
 
 def _units_of_groups(
