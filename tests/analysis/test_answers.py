@@ -26,6 +26,9 @@ FIT = ("respondent", "factor_model", "reported", "n", "chi2", "df", "p", "chi2_s
        "bic_difference")  # fmt: skip
 
 
+PAIR_TYPES = ("respondent", "type", "pairs", "share", "ci_low", "ci_high")
+
+
 def fit(
     model,
     chi2,
@@ -384,6 +387,7 @@ BY_HAND = {
                 ),
                 [("m", 45, -0.123, -0.3, 0.05, 0.9, 0.85, 0.94, 15, 28, 2, 3)],
             ),
+            table("pair_types", PAIR_TYPES, []),
         ),
         "Over 45 questions, the mean answer leans to neither side beyond chance: b = −.12 [−.30, "
         ".05] (b above 0 on 15, below 0 on 28, 0 on 2); willingness corrected for "
@@ -1218,6 +1222,29 @@ def test_the_model_of_items_without_a_subscale_is_named_where_there_are_others(s
         ),
     )
     assert analyses.by_name("graded_response").answer(given)[0][1] == words
+
+
+def test_whether_opinions_depend_on_the_way_round_is_counted_for_each_group():
+    rows = [
+        (group, kind, pairs, share, 0.1, 0.6)
+        for group, counts in (("m", (3, 6, 1, 0)), ("n", (7, 2, 0, 1)))
+        for kind, pairs, share in zip(
+            ("consistent", "both yes", "both no", "undecided"),
+            counts,
+            (count / 10 for count in counts),
+            strict=True,
+        )
+    ]
+    groups = BY_HAND["opinions"][0].tables[0]
+    answers = analyses.by_name("opinions").answer(
+        made(groups, table("pair_types", PAIR_TYPES, rows))
+    )
+    assert (answers[0].group, answers[0].sentence) == (
+        "Depends on the way round",
+        "Questions asked both ways round (A or B, B or A) get the same opinion from m in 3 of 10 "
+        "pairs (30% [10, 60]); n in 7 of 10 pairs (70% [10, 60]). Yes to both ways: 8 of 20 pairs, "
+        "no to both: 1.",
+    )
 
 
 def test_programs_differ_where_any_index_or_correlation_does():

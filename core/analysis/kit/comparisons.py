@@ -579,7 +579,11 @@ def _difference_sentence(rows: Sequence[TableRow], measure: str, units: str) -> 
     """Which of the pairs of one factor differ."""
     tested = [row for row in rows if math.isfinite(row["p_adjusted"])]
     if not tested:
-        return f"This is not known for {measure}. {rows[0]['remark']}".strip()
+        row = rows[0]
+        if not row["n"]:
+            both = f"{row['first']} and {row['second']}"
+            return f"This cannot be said: {both} have no {units} in common."
+        return f"This is not known for {measure}. {row['remark']}".strip()
     differing = sorted(
         (
             row

@@ -70,7 +70,9 @@ from core.analysis.kit.sentences import (
     coefficient_text,
     first_column,
     interval_text,
+    join_parts,
     rows_by_group,
+    share_text,
     side_of_interval,
     table_of,
 )
@@ -304,8 +306,34 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
     # Differences first: a page folds the later ones of many sentences.
     return (
         *difference_answers(result, "mean b (−1: all no, 1: all yes)"),
+        *_both_ways_answer(result),
         *answers_of_groups(table_of(result, "groups"), sentence),
     )
+
+
+def _both_ways_answer(result: AnalysisResult) -> GroupAnswers:
+    """Whether questions that were asked both ways round get the same opinion."""
+
+    def consistent(group: str, rows: Sequence[TableRow]) -> str:
+        row = next(row for row in rows if row["type"] == "consistent")
+        share = share_text(row["share"], row["ci_low"], row["ci_high"], 0)
+        return f"{group} in {int(row['pairs'])} of {n_pairs(rows)} pairs ({share})"
+
+    def n_pairs(rows: Sequence[TableRow]) -> int:
+        return sum(int(row["pairs"]) for row in rows)
+
+    groups = rows_by_group(table_of(result, "pair_types"))
+    if not groups:
+        return ()
+    every = [row for rows in groups.values() for row in rows]
+    yes, no = (
+        sum(int(row["pairs"]) for row in every if row["type"] == f"both {side}")
+        for side in ("yes", "no")
+    )
+    same = join_parts((consistent(*group) for group in groups.items()), "groups")
+    rest = f" Yes to both ways: {yes} of {n_pairs(every)} pairs, no to both: {no}."
+    lead = "Questions asked both ways round (A or B, B or A) get the same opinion from "
+    return (GroupAnswer("Depends on the way round", lead + same + rest),)
 
 
 def firmest_answers(result: AnalysisResult) -> GroupAnswers:

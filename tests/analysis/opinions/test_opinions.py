@@ -142,16 +142,24 @@ def test_groups_are_compared_over_the_questions_that_both_have():
     assert compared.loc["Language", "held"] == "b"
 
 
+def test_groups_that_were_asked_other_questions_are_said_to_have_none_in_common():
+    rows = opinions([("p", 3, 1, 0)], respondent="a"), opinions([("q", 3, 1, 0)], respondent="b")
+    result = analysis(pd.concat(rows, ignore_index=True), by=("respondent",))
+    answer = analyses.by_name("opinions").answer(result)[0]
+    assert answer.sentence == "This cannot be said: a and b have no questions in common."
+
+
 def test_the_answer_says_where_it_leans_and_how_firmly():
     result = analysis(opinions(ROWS), by=("respondent",))
-    (answer,) = analyses.by_name("opinions").answer(result)
+    round_about, answer = analyses.by_name("opinions").answer(result)
+    assert "get the same opinion from gpt in " in round_about.sentence
     assert answer.group == "gpt"
     beyond = "leans to neither side beyond chance: b = .32 [−."
     assert f"Over 5 questions, the mean answer {beyond}" in answer.sentence
     counted = "(b above 0 on 3, below 0 on 1, 0 on 1); willingness "
     assert f"{counted}corrected for few answers is .59 [" in answer.sentence
     published = analysis(opinions(ROWS), by=("respondent",), reported="published")
-    (told,) = analyses.by_name("opinions").answer(published)
+    _, told = analyses.by_name("opinions").answer(published)
     assert f"{counted}w = .63;" in told.sentence
     assert answer.sentence.endswith("; firmly neutral on 2 (strong neutral).")
     one = analysis(opinions([("q", 1, 0, 0)]), by=("respondent",))
