@@ -82,7 +82,7 @@ def sample_studies() -> None:
     st.caption(
         "Studies of several kinds, so that every page has numbers: scales in two languages, "
         "opinions, brands, words, political stances and texts. Simulated people give 24,000 "
-        "answers in seconds. You need no account and no key."
+        "answers in half a minute. You need no account and no key."
     )
     if st.session_state.pop(widgets.LOAD_TOUR, False):  # asked for on a page without a study
         _load_tour()

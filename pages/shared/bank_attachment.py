@@ -23,8 +23,8 @@ def attach_section() -> None:
         return
     st.header("Attach a bank")
     st.write(
-        "The items of these studies were taken from files with answers. Nobody has said which "
-        "items are reverse-keyed or which subscale they belong to. Attaching a bank leaves the "
+        "The items of these studies come from files with answers, which do not say which items are "
+        "reverse-keyed or belong to which subscale. Attaching a bank that says it leaves the "
         "answers unchanged and computes their scores by the bank."
     )
     in_address = st.query_params.get(STUDY_PARAMETER, "")
@@ -40,7 +40,8 @@ def attach_section() -> None:
     }
     if not matches:
         st.info(
-            "No other bank holds items of this study. First write or import one on the page Banks."
+            "No bank yet has these items with their keys and subscales. Write or import one on the "
+            "page Banks with the same codes of items; then attach it here."
         )
         return
     bank = right.selectbox("Bank", list(matches), key=f"attach_bank:{study}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import textwrap
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -52,6 +54,8 @@ LIGHTS: Mapping[Light, str] = {
 _WORDING = "The text of the item. Double-click it to read all of it."
 _SYNTAX = "Syntax"  # the tab of scripts
 _MOST_ANSWERS = 4  # groups whose sentences stand above the chart
+_LONGEST_OPEN_NOTE = 240
+_ESTIMATE = re.compile(r"\S+ [=<>] [−.\d]\S*( \[[^][]{1,24}\])?|\S+ \[[−.\d][^][]{1,24}\]")
 _MOST_FOLDED = 40  # further groups on the page
 _LINE = 45  # characters in a line of a wide column of text
 _MOST_LINES = 4
@@ -179,12 +183,17 @@ def _answer_lines(answers: GroupAnswers) -> str:
     for answer in answers:
         mark = f"{LIGHTS[answer.light]} " if answer.light else ""
         named = "" if answer.names_group else f"**{plain(answer.group)}:** "
-        lines.append(f"{mark}{named}{plain(answer.sentence)}")
+        lines.append(f"{mark}{named}{plain(_in_one_line(answer.sentence))}")
     return "  \n".join(lines)  # line breaks of one paragraph
 
 
+def _in_one_line(sentence: str) -> str:
+    """The sentence with estimates and intervals that no line break parts."""
+    return _ESTIMATE.sub(lambda found: found.group().replace(" ", "\u00a0"), sentence)
+
+
 def show_notes(analysis: Analysis, result: AnalysisResult, groups: Sequence[str]) -> None:
-    """A button that says how many notes there are, and opens them by severity."""
+    """The first note that changes how to read the numbers, and a button that opens all."""
     cautions, notes = merge_notes(result.cautions, groups), merge_notes(result.notes, groups)
     n = len(cautions) + len(notes)
     if not n:
@@ -200,6 +209,9 @@ def show_notes(analysis: Analysis, result: AnalysisResult, groups: Sequence[str]
             if sentences:
                 st.markdown(f"**{title}**")
                 st.markdown("\n".join(f"- {plain(sentence)}" for sentence in sentences))
+    if cautions:  # the first stands open: few would look into a closed list
+        short = textwrap.shorten(cautions[0], _LONGEST_OPEN_NOTE, placeholder=" …")
+        st.caption(f":material/warning: {plain(short)}")
 
 
 def _show_tabs(analysis: Analysis, contents: Mapping[str, Sequence[Callable[[], None]]]) -> None:

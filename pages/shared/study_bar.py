@@ -121,7 +121,7 @@ def badges(study: StudyRecord, *, unkeyed: bool) -> Iterator[Badge]:
     if unreviewed:
         yield Badge("Unreviewed texts", ":material/edit_note:", "orange", unreviewed)
     if unkeyed:
-        yield Badge("No bank", ":material/key_off:", "orange", bank_attachment.NO_BANK)
+        yield Badge("No keys yet", ":material/key_off:", "orange", bank_attachment.NO_BANK)
     if 0 < study.n_responses < study.n_trials:
         yield Badge(
             f"{study.n_responses:,} of {study.n_trials:,} replies",

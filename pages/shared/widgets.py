@@ -422,7 +422,7 @@ def unkeyed_note(code: str) -> None:
     """A warning if imported answers have no bank."""
     if bank_attachment.is_unkeyed(workspace(), code):
         st.warning(
-            f"**No bank.** {bank_attachment.NO_BANK}",
+            f"**Keys and subscales are not known.** {bank_attachment.NO_BANK}",
             icon=":material/key_off:",
         )
         st.page_link(

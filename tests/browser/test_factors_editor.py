@@ -98,7 +98,7 @@ def test_one_press_moves_an_item_and_shows_the_change_of_the_fit_in_place(
     expect(change(page)).to_contain_text(
         "Your model against the bank's, Simulated: scaled χ²(169) = ", timeout=SLOW_MS
     )
-    moved = change(page).inner_text()
+    moved = change(page).inner_text().replace("\u00a0", " ")
     page.get_by_role("button", name="Undo").click()
     expect(said(page)).to_contain_text("Taken back: nature_01 moved")
     expect(change(page)).to_have_count(0, timeout=SLOW_MS)
@@ -106,7 +106,7 @@ def test_one_press_moves_an_item_and_shows_the_change_of_the_fit_in_place(
     cell(page, "Add a cross-loading of nature_01: then press a factor").click()
     cell(page, "Add a cross-loading of nature_01 on technology").click()
     expect(change(page)).to_contain_text("Δχ²(1) = ", timeout=SLOW_MS)
-    crossed = change(page).inner_text()
+    crossed = change(page).inner_text().replace("\u00a0", " ")
     collected.stop()
 
     workspace = open_workspace(collected.database)

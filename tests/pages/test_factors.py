@@ -66,7 +66,7 @@ def own_text(workspace):
 
 
 def shown(at):
-    return texts(at).replace("\\", "")
+    return texts(at).replace("\\", "").replace("\u00a0", " ")  # within an estimate
 
 
 def table_with(at, *columns):

@@ -196,7 +196,7 @@ def test_another_template_of_a_second_phase_is_no_other_wording(loaded):
 
 def test_languages_says_of_items_of_scores_and_of_invariance_in_one_place(loaded):
     at = apps.open_page("languages", timeout=90, study="sample_scale")
-    said = "\n".join(one.value for one in at.markdown).replace("\\", "")
+    said = "\n".join(one.value for one in at.markdown).replace("\\", "").replace("\u00a0", " ")
     options = {"factor": "language", "by": ("respondent",)}
     for name in ("score_correlations", "invariance"):
         result = analyses.run(loaded, name, ["sample_scale"], options, {})

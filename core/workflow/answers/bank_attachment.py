@@ -245,8 +245,9 @@ def studies_without_bank(workspace: Workspace) -> tuple[StudyRecord, ...]:
 
 
 NO_BANK = (
-    "The items were taken from the file with the answers. Nobody has said which of them are "
-    "reverse-keyed, or which subscale they belong to, so all count in the same direction."
+    "The items come from the file with the answers, which does not say which of them are "
+    "reverse-keyed or belong to which subscale: all count in the same direction, as one scale. "
+    "A bank with these items says it."
 )
 
 
