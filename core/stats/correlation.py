@@ -134,8 +134,7 @@ def correlation(
     reason = _why_undefined(x, y)
     if reason:
         return replace(result, problems=(reason,))
-    ranks = scipy.stats.rankdata
-    r = _product_moment(ranks(x), ranks(y)) if kind == "spearman" else _product_moment(x, y)
+    r = _product_moment(_in_ranks(x, kind), _in_ranks(y, kind))
     low, high = fisher_interval(r, n, level, kind)
     t = math.copysign(math.inf, r) if abs(r) == 1 else r * math.sqrt((n - 2) / (1 - r * r))
     p = p_of_t(t, n - 2, alternative)
@@ -410,6 +409,12 @@ def _why_undefined(x: Floats, y: Floats) -> str:
     )
 
 
+def _in_ranks(values: Floats, kind: CorrelationMethod) -> Floats:
+    """The values, each column in ranks where the correlation is Spearman's."""
+    ranks = scipy.stats.rankdata(values, axis=0) if kind == "spearman" else values
+    return np.asarray(ranks, dtype=np.float64)
+
+
 def _product_moment(x: Floats, y: Floats) -> float:
     """Pearson's r, exactly 1 or -1 where it differs from that by rounding only."""
     x, y = x - x.mean(), y - y.mean()
@@ -655,8 +660,7 @@ def correlation_difference(
     if any(is_constant(score) for score in complete.T):
         reason = undefined_note("Undefined: a score is the same in every row.")
         return replace(undefined, problems=(reason,))
-    scores = scipy.stats.rankdata(complete, axis=0) if kind == "spearman" else complete
-    matrix = np.corrcoef(scores, rowvar=False)
+    matrix = np.asarray(np.corrcoef(_in_ranks(complete, kind), rowvar=False))
     r = {
         (left, right): float(matrix[columns.index(left), columns.index(right)])
         for left in columns

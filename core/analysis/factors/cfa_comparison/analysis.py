@@ -118,7 +118,8 @@ _DIFFERENCES = TableSpec(
             "nested",
             "Nested",
             "Whether the restricted model is a special case of the "
-            "freer one: by their parameters, or from theory for models after the bank.",
+            "freer one: by their parameters, or from theory for models after the bank. Models of "
+            "other items or covariates cannot be compared.",
         ),
         remark("Why there is no test, or how to take it."),
     ),

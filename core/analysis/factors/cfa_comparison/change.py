@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from core.analysis.factors.cfa_comparison.models import OTHER_ITEMS, REASONS_IN_BRIEF
+from core.analysis.factors.cfa_comparison.models import Nested
 from core.analysis.kit.factor_models.fit import ReportedFit, reported_fit
 from core.analysis.kit.sentences import (
     Light,
@@ -39,6 +39,11 @@ _LITTLE_BIC = 2.0
 _LITTLE_CFI = 0.01
 """A difference of CFI up to which neither model is preferred; Chen (2007)."""
 _WORDS = {"better": "fits better", "worse": "fits worse", "unknown": "no verdict"}
+_WHY_NO_TEST: dict[Nested, str] = {
+    "yes": "at least one of the models has no test",
+    "no": "as many free parameters in both",
+    "not known": "not nested as far as can be seen",
+}
 _LIGHTS: dict[Verdict, Light] = {
     "better": "green",
     "worse": "red",
@@ -60,7 +65,8 @@ class ModelChange:
         `chi2` and `p` are NaN where neither is known to be a special case of the other.
     cfi, rmsea, aic, bic : edited less bank's, in the version that `cfa_comparison` compares.
     edited_is_freer : whether the edited model has fewer restrictions.
-    remark : why there is no test, or how to take it.
+    nested : whether the one is a special case of the other, or of other items.
+    remark : why there is no comparison.
     few : whether there are too few rows for a verdict.
     """
 
@@ -77,6 +83,7 @@ class ModelChange:
     aic: float = math.nan
     bic: float = math.nan
     edited_is_freer: bool = False
+    nested: Nested = "no"
     remark: str = ""
     few: bool = False
 
@@ -114,7 +121,7 @@ class ModelChange:
         start = f"Your model against the bank's, {self.group}"
         if self.bank is None or self.edited is None:
             return f"{start}: not compared. {self.remark}".strip()
-        if self.remark == OTHER_ITEMS:
+        if self.nested == "other items":
             return (
                 f"{start}: {self.edited.indices}; the bank's: {self.bank.indices}. No test: the "
                 "two models have different items or covariates."
@@ -129,7 +136,7 @@ class ModelChange:
             numbers.append(f"ΔBIC {_signed(self.bic, _LITTLE_BIC, 1)}")
         return (
             f"{start}: {', '.join(numbers)}: {self._verdict_words}. No test of Δχ² "
-            f"({REASONS_IN_BRIEF.get(self.remark, self.remark)})."
+            f"({_WHY_NO_TEST[self.nested]})."
         )
 
     @property
@@ -189,7 +196,7 @@ def _change(group: str, fits: dict[str, TableRow], differences: list[TableRow]) 
         aic=sign * row["aic_difference"],
         bic=sign * row["bic_difference"],
         edited_is_freer=is_freer,
-        remark=row["remark"],
+        nested=row["nested"],
         few=rows[0]["n"] < FEWEST_ROWS,
     )
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 import pandas as pd
@@ -192,14 +192,6 @@ _NO_TEST = (
     "At least one of the models has no test, as it is not identified or the answers are too few"
     + SEE_NOTES
 )
-REASONS_IN_BRIEF: Mapping[str, str] = {
-    NOT_NESTED: "not nested as far as can be seen",
-    _NOT_NESTED_NO_AIC: "not nested as far as can be seen",
-    SAME_DF: "as many free parameters in both",
-    EQUAL_FIT: "both fit equally well",
-    _NO_TEST: "at least one of the models has no test",
-}
-"""Why there is no test of the difference, as the end of a sentence, by the remark."""
 OTHER_ITEMS = "Models of different items or covariates, whose χ², AIC and BIC cannot be compared."
 
 
@@ -209,6 +201,9 @@ class Candidate(FittedGroup):
 
     name: str
     remark: str
+
+
+Nested = Literal["yes", "no", "not known", "other items"]
 
 
 @dataclass(frozen=True)
@@ -222,7 +217,7 @@ class PairComparison:
     p: float
     p_adjusted: float
     indices: ModelDifference | None
-    nested: str  # "yes", "no" or "not known"
+    nested: Nested
     remark: str
 
 
@@ -305,7 +300,7 @@ def _compare_pair(
     df = few.fit.df - many.fit.df
     blank = PairComparison(small.name, large.name, math.nan, df, *(math.nan,) * 2, None, "no", "")
     if few.modeled != many.modeled:
-        return replace(blank, remark=OTHER_ITEMS)
+        return replace(blank, nested="other items", remark=OTHER_ITEMS)
     indices = compare_models(few, many)
     blank = replace(blank, indices=indices)
     if df == 0:
