@@ -26,6 +26,7 @@ from core.errors import UserError
 from core.workflow import saved_inputs
 from core.workflow.designs.studies import StudyRecord
 from core.workflow.replications import comparing
+from core.workflow.replications.checks import checks_of, summary
 from core.workflow.replications.comparing import Comparison, Levels, Outcome
 from core.workflow.replications.published import PublishedStudy, published_studies
 from core.workflow.replications.tables import (
@@ -45,6 +46,11 @@ PUBLISHED = "published"
 _PAPER, _TABLE, _WRITTEN = "replications_paper", "replications_table", "replications_written"
 _MOST_CHOOSERS = 12
 _NONE = ""
+_HOW_CHECKED = (
+    "A printed number is compared with what follows from other printed ones: alpha from variances "
+    "and SDs, p from t, means from items, totals and shares from counts. All are rounded, so that "
+    "a range follows; outside of it one of the numbers is wrong."
+)
 _OPTIONS = "options"
 
 
@@ -156,11 +162,23 @@ def _show_paper(paper: PublishedStudy, table: PublishedTable) -> None:
             st.markdown(_listed("", others))
     if not paper.misprints:
         st.caption("No misprint is known.")
+    _show_checks(table)
     st.markdown(_listed("What differs here:", paper.differs))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(f"Source: {plain(paper.citation)}", width="content")
         if paper.link:
             st.link_button("Open the paper", paper.link, icon=":material/open_in_new:")
+
+
+def _show_checks(table: PublishedTable) -> None:
+    """Which printed numbers cannot be right together with others, by arithmetic alone."""
+    own = checks_of(table.code)
+    if not own:
+        return
+    off = [check.sentence for check in own if check.verdict != "fits"]
+    if off:
+        st.markdown(_listed("Checked by arithmetic, within rounding:", off))
+    st.caption(plain(summary(own)), help=_HOW_CHECKED)
 
 
 def _listed(title: str, lines: Sequence[str]) -> str:

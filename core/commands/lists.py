@@ -1,4 +1,4 @@
-"""The command `list`: studies, banks, analyses and their factors, or published tables."""
+"""The command `list`: studies, banks, analyses and their factors, published tables, misprints."""
 
 from __future__ import annotations
 
@@ -18,7 +18,15 @@ def command() -> Command:
                 "what",
                 nargs="?",
                 default="studies",
-                choices=("studies", "put-away", "banks", "analyses", "factors", "published"),
+                choices=(
+                    "studies",
+                    "put-away",
+                    "banks",
+                    "analyses",
+                    "factors",
+                    "published",
+                    "misprints",
+                ),
             ),
         ),
     )
@@ -30,6 +38,7 @@ def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
         "analyses": _analyses,
         "factors": _factors,
         "published": _published,
+        "misprints": _misprints,
         "banks": _banks,
     }
     what.get(parsed.what, _studies)(workspace)
@@ -68,6 +77,15 @@ def _published(_: Workspace) -> None:
 
     for table in PUBLISHED_TABLES:
         print(f"{table.code}\t{table.title}\t{table.of.short_name}")
+
+
+def _misprints(_: Workspace) -> None:
+    from core.workflow.replications.checks import all_checks, summary
+
+    for check in all_checks():
+        if check.verdict != "fits":
+            print(f"{check.table}\t{check.column}\t{check.verdict}\t{check.sentence}")
+    print(summary(all_checks()))
 
 
 def _banks(workspace: Workspace) -> None:

@@ -45,13 +45,17 @@ def test_the_page_without_answers_beside_ones_own_and_with_chosen_levels(workspa
     assert "No answers stand beside these numbers yet." in said(at)
     assert "What does a model think of a brand" in said(at)
     assert "Table 4.5 prints a grand total of 17.2." in said(at)
+    at.query_params["published"] = "asi_ablation_letters"
+    fine(at.run())
+    assert "one-tailed gives 0.7865 to 0.7894." in said(at).replace("\\", "")
+    assert "6 printed numbers checked against others of the paper: 1 cannot be right" in said(at)
     collected(workspace)
     at.query_params.update({"study": STUDY, "published": "brand_preference"})
     fine(at.run())
     assert at.selectbox(key="replications_table").value == "brand_preference"
     assert "of 3 printed values" in said(at)
     assert "The questions of Inkblot's designs are our own." in said(at)
-    assert "Table 4.7 prints 62.6 for Apple over Samsung by gemma-2b-it." in said(at)
+    assert "60.6 for gemma-2b-it (62.6 is printed)" in said(at)
     table = table_of(at)
     assert set(table["Model"]) == {"gpt-4o"}  # the name with a date is the printed one's
     assert table["Printed"].tolist() == ["89.0", "97.3", "95.6"]

@@ -22,6 +22,7 @@ from core.errors import NotEnoughData, UserError
 from core.stats.groups import Summary, mean_interval
 from core.stats.inputs import name_list
 from core.store import answers, studies
+from core.workflow.replications.checks import checks_of
 from core.workflow.replications.levels import match_levels
 from core.workflow.replications.published import MisprintedCell
 from core.workflow.replications.tables import (
@@ -556,6 +557,7 @@ def _values(table: PublishedTable, cell: _Cell, of: str, own: _Own) -> tuple[Any
         _comes_out(table, cell, own.value),
         own.n,
         *(ratings if _is_rated(table) else ()),
+        *((_doubt(table, cell),) if _is_doubted(table) else ()),
         own.remark,
         cell.source,
     )
@@ -571,6 +573,21 @@ def _comes_out(table: PublishedTable, cell: _Cell, own: float) -> str:
     levels = [cell.keys[key.column] for key in table.keys]
     gives = misprinted(table).get((cell.quantity.column, *levels))
     return _MISPRINT if gives and abs(own - float(gives.gives)) <= half else _DIFFERS
+
+
+def _is_doubted(table: PublishedTable) -> bool:
+    return any(check.verdict != "fits" for check in checks_of(table.code))
+
+
+def _doubt(table: PublishedTable, cell: _Cell) -> str:
+    """Why a printed number cannot be right together with others of its paper, if it cannot."""
+    of = tuple(cell.keys[key.column] for key in table.keys)
+    column = cell.quantity.column
+    return " ".join(
+        check.words
+        for check in checks_of(table.code)
+        if (check.column, check.of) == (column, of) and check.verdict != "fits"
+    )
 
 
 def misprinted(table: PublishedTable) -> dict[tuple[str, ...], MisprintedCell]:
@@ -618,11 +635,15 @@ def _columns(table: PublishedTable) -> tuple[Column, ...]:
         ),
         count("n", "n", "Of your number, as its analysis counts."),
         *(_RATINGS if _is_rated(table) else ()),
+        *((_IN_PRINT,) if _is_doubted(table) else ()),
         remark("Why undefined or without an interval; what differs."),
         key("source", "Source", "Where it is printed."),
     )
 
 
+_IN_PRINT = text(
+    "in_print", "In print", "What follows for the printed number from others that are printed."
+)
 _RATINGS = (
     text("rating", "Rating printed", "As printed, ++ to --."),
     text(

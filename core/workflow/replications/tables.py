@@ -217,6 +217,22 @@ _BRAND_TABLES = (
         ),
     ),
     PublishedTable(
+        "brand_totals",
+        "brand_perception",
+        "Totals of the sums of divergences",
+        "brand_totals",
+        (_MODEL,),
+        (
+            Quantity(
+                "value",
+                "Sum over brands (bits)",
+                1,
+                without="Inkblot adds no brands up; their numbers are in a table of their own.",
+            ),
+        ),
+        only={"metric": "referential_consistency_jsd_sum"},
+    ),
+    PublishedTable(
         "brand_preference",
         "brand_perception",
         "Share of wins of the preferred brand",

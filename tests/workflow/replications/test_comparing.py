@@ -322,3 +322,9 @@ def test_printed_ratings_stand_beside_ones_own():
     assert own["rating"].tolist() == ["++", "++", "++"]
     assert own["rating_yours"].tolist() == ["++", "--", ""]
     assert own["remark"].tolist() == ["", "", "Not collected."]
+    assert own["in_print"].tolist() == [
+        "0.86 is printed, and what is printed of items, subscales and scale (tables B.4 to B.15, "
+        "B.3, 5.1) gives 0.840 to 0.849.",
+        "",
+        "",
+    ]
