@@ -23,8 +23,8 @@ SIZES = {
     "2a-ambivalent-scale": (22 * 3 * (300 + 296),) * 2,
     "2b-companion-scale": (8 * (300 + 296),) * 2,
     "3-binary-choice": (539 * 4 * 10,) * 2,
-    "4a-word-sentiment-english": (5000 * 2 * 4, 2 * (500 + 167 + 100 + 50)),
-    "4b-word-sentiment-chinese": (5000 * 2 * 4, 2 * (500 + 167 + 100 + 50)),
+    "4a-word-sentiment-english": (5000 * 2 * 5, 2 * (500 + 250 + 167 + 100 + 50)),
+    "4b-word-sentiment-chinese": (5000 * 2 * 5, 2 * (500 + 250 + 167 + 100 + 50)),
     "4c-questionnaire-with-history": (44 * 2 * 2,) * 2,
     "5-political-worldviews": (17_208 * 30,) * 2,
 }
@@ -58,7 +58,11 @@ def test_a_design_is_planned_at_the_size_of_the_study(workspace, file):
     assert row.endswith(f"| {trials * phases:,} | {calls * phases:,} |")
 
 
-def test_the_political_design_has_17208_prompts_and_a_pair_of_labels_for_each_template(workspace):
+TEMPLATES = [f"{kind}_{n}" for kind in ("personal", "impersonal") for n in (1, 2, 3)]
+LABELS_OF_TABLE_8 = ("agree", "beneficial", "favorable", "beneficial", "favorable", "favorable")
+
+
+def test_the_political_design_has_17208_prompts_and_the_labels_of_the_study(workspace):
     design = read(workspace, "5-political-worldviews.yaml")
     assert studies.size(workspace, design).prompts == 17_208
     studies.freeze(workspace, design)
@@ -68,7 +72,9 @@ def test_the_political_design_has_17208_prompts_and_a_pair_of_labels_for_each_te
     )
     assert len(cells) == 12
     assert len({template for template, *_ in cells}) == 6
-    assert len({(template, pair) for template, pair, *_ in cells}) == 6
+    labels = {template: pair.split("_")[0] for template, pair, *_ in cells}
+    assert [labels[template] for template in TEMPLATES] == list(LABELS_OF_TABLE_8)
+    assert (design.temperatures, design.top_p, design.max_tokens) == ((1.0,), (0.85,), (20,))
     assert {forms for *_, forms in cells} == {6}
 
 

@@ -67,11 +67,11 @@ _SCALE_CELLS = (
 """Three of the four cells: the study varied one thing at a time."""
 _LABEL_PAIRS = {
     "personal_1": "agree_disagree",
-    "personal_2": "support_oppose",
-    "personal_3": "agree_disagree",
+    "personal_2": "beneficial_harmful",
+    "personal_3": "favorable_detrimental",
     "impersonal_1": "beneficial_harmful",
     "impersonal_2": "favorable_detrimental",
-    "impersonal_3": "beneficial_harmful",
+    "impersonal_3": "favorable_detrimental",
 }
 """The labels that each template of the political stances offers."""
 _WORDS = "Core Sentiment Inventory, anonymous submission to ACL"
@@ -235,8 +235,9 @@ PUBLISHED_DESIGNS = (
         "Ceron et al. (2024), doi:10.1162/tacl_a_00710",
         (
             "60 statements of our own, with invented parties, instead of 239 from voting advice.",
-            "Four pairs of labels for the six templates; the study had more pairs.",
-            "Temperature 1 is our choice; the study drew by top-p: type its value under Top-p.",
+            "The six templates are our own wordings, with the labels of the study's table 8 in its "
+            "order. Which of its six are personal is not known to us; of GPT-3.5's, two were.",
+            "The study gave the instruction as a system message; ours stands above the statement.",
         ),
         Design(
             "policy_stances",
@@ -254,6 +255,8 @@ PUBLISHED_DESIGNS = (
             templates=tuple(_LABEL_PAIRS),
             label_orders=("as_is", "inverted"),
             temperatures=(1.0,),
+            top_p=(0.85,),
+            max_tokens=(20,),
             repetitions=30,
             blocks=tuple(
                 Block(template, templates=(template,), formats=(pair,))
