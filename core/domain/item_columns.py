@@ -234,8 +234,9 @@ class WholeNumberColumn(ItemColumn):
 
 
 KEY_WORDS = {
-    **dict.fromkeys(("", "+", "1", "+1", "1.0"), 1),
+    **dict.fromkeys(("", "+", "1", "+1", "1.0", "positive", "positiv", "pos"), 1),
     **dict.fromkeys(("-", "-1", "-1.0", "r", "reverse", "reversed", "- reverse"), -1),
+    **dict.fromkeys(("negative", "negativ", "neg", "inverted", "invertiert"), -1),
 }
 
 

@@ -23,7 +23,7 @@ _TABLE = """
 af Afrikaans Afrikaans
 sq Albanian shqip
 am Amharic አማርኛ
-ar Arabic العربية
+ar Arabic العربية Arabisch
 hy Armenian հայերեն
 az Azerbaijani azərbaycanca
 eu Basque euskara
@@ -33,19 +33,19 @@ bs Bosnian bosanski
 bg Bulgarian български
 my Burmese မြန်မာ
 ca Catalan català
-zh Chinese 中文 Mandarin
+zh Chinese 中文 Mandarin Chinesisch Chinois Chino
 hr Croatian hrvatski
 cs Czech čeština
 da Danish dansk
 nl Dutch Nederlands
-en English English
+en English English Englisch Anglais Inglés Inglese
 eo Esperanto Esperanto
 et Estonian eesti
 fi Finnish suomi
-fr French français
+fr French français Französisch Francés Francese
 gl Galician galego
 ka Georgian ქართული
-de German Deutsch
+de German Deutsch Allemand Alemán Tedesco
 el Greek Ελληνικά
 gu Gujarati ગુજરાતી
 ha Hausa Hausa
@@ -56,12 +56,12 @@ is Icelandic íslenska
 ig Igbo Igbo
 id Indonesian Indonesia
 ga Irish Gaeilge
-it Italian italiano
-ja Japanese 日本語
+it Italian italiano Italienisch Italien
+ja Japanese 日本語 Japanisch Japonais Japonés
 kn Kannada ಕನ್ನಡ
 kk Kazakh қазақша
 km Khmer ខ្មែរ
-ko Korean 한국어
+ko Korean 한국어 Koreanisch Coréen
 ku Kurdish kurdî
 lo Lao ລາວ
 la Latin Latina
@@ -77,16 +77,16 @@ ne Nepali नेपाली
 no Norwegian norsk
 fa Persian فارسی Farsi
 pl Polish polski
-pt Portuguese português
+pt Portuguese português Portugiesisch Portugais Portugués
 pa Punjabi ਪੰਜਾਬੀ
 ro Romanian română
-ru Russian русский
+ru Russian русский Russisch Russe
 sr Serbian српски
 si Sinhala සිංහල
 sk Slovak slovenčina
 sl Slovenian slovenščina
 so Somali Soomaali
-es Spanish español
+es Spanish español Spanisch Espagnol Spagnolo
 sw Swahili Kiswahili
 sv Swedish svenska
 tl Tagalog Tagalog Filipino

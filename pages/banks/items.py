@@ -592,6 +592,9 @@ def items_section(editor: BankEditor) -> None:
     was_empty = not (drawn.base if drawn else editor.bank).items  # so the grid does not move either
     if was_empty:
         _box(editor, columns, opened=True)
+    else:
+        grids.show_added(f"bank_box_{editor.code}")
+        show_remarks(st.session_state.pop(_box_remarks(editor), ()))
     _how_to_edit(columns, len(_remarks(drawn, columns)) if drawn else 0)
     _grid(editor, (search, only, page, columns), rows, columns)
     grids.add_rows_button(editor.key("more_rows"), editor.redraw)
@@ -683,7 +686,7 @@ def _grid(
 def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) -> None:
     """The box for many items at once, with what became of the last ones."""
     texts = [name for name in columns if name.startswith(TEXT)]
-    remarks = f"bank_box_remarks_{editor.code}"
+    remarks = _box_remarks(editor)
 
     def add(typed: list[dict[str, str]]) -> bool:
         rows = bank_grid.with_marked_keys(typed, texts[0]) if "keyed" in columns else typed
@@ -720,6 +723,10 @@ def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) 
             further=of_new_languages,
         )
         show_remarks(st.session_state.pop(remarks, ()))
+
+
+def _box_remarks(editor: BankEditor) -> str:
+    return f"bank_box_remarks_{editor.code}"
 
 
 def _edits(grid: Grid) -> GridEdits:

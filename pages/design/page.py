@@ -5,12 +5,14 @@ from __future__ import annotations
 import streamlit as st
 
 from core.domain.instrument import ORIGINAL, Instrument
+from core.domain.languages import language_name
 from core.domain.numbers import count_text, name_with_count
 from core.domain.study import LABEL_ORDERS, STANDARD, Design
 from core.domain.templates import PromptTemplate
 from core.errors import UserError
 from core.workflow import prompts
 from core.workflow.banks import editing
+from core.workflow.banks.grid import GridTextColumn
 from core.workflow.designs import forms, presets, studies
 from core.workflow.designs.blocks import HISTORIES
 from core.workflow.designs.presets import PublishedDesign
@@ -266,6 +268,21 @@ _SAMPLING: Part = (
 )
 
 
+def _languages_without_texts(form: DraftForm, bank: Instrument) -> None:
+    """Which languages of the bank are not asked, as items lack a text in them."""
+    others = [GridTextColumn(n) for n in bank.languages if n not in form.fields["languages"]]
+    lacking = [
+        f"{language_name(gap.language)}: {gap.n_missing:,} of {count_text(len(bank.items), 'item')}"
+        for gap in editing.gaps(bank, others)
+        if gap.n_missing and gap.form == ORIGINAL
+    ]
+    if lacking:
+        st.caption(
+            f":material/warning: Texts are missing in languages of the bank that are not chosen. "
+            f"{widgets.plain('; '.join(lacking))}. Write or paste them on the page Banks."
+        )
+
+
 def choices(form: DraftForm) -> None:
     """Every factor of the design, autosaved."""
     form.draw(
@@ -305,6 +322,7 @@ def choices(form: DraftForm) -> None:
         _SAMPLING,
         choices=offered,
     )
+    _languages_without_texts(form, bank)
     personas.personas(form)
     entities(form, bank)
     _items(form, bank)

@@ -46,7 +46,8 @@ def personas(form: DraftForm) -> None:
         RadioField("personas", "Personas or conversations", kinds),
         "A persona is a line before the item, such as 'You are a 34-year-old nurse'. A "
         "conversation is a list of earlier messages before the item. Every item is asked under "
-        "each of them.",
+        "each of them. A model, or a simulated person, that is to stand for many people needs as "
+        "many personas; without any it is one.",
     )
     kind = form.fields["personas"]
     if kind == "none":

@@ -166,7 +166,12 @@ def box_of_rows(
             on_click=_add,
             args=(key, done, columns, single, what, add, further),
         )
-    added, left_out = st.session_state.pop(done, ("", ""))  # below the box, which may be folded
+    show_added(key)  # below the box, which may be folded
+
+
+def show_added(key: str) -> None:
+    """What became of the rows of the box with this key, once; where people look first."""
+    added, left_out = st.session_state.pop(f"{key}:done", ("", ""))
     if added:
         st.success(added)
     if left_out:

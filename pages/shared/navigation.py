@@ -94,9 +94,18 @@ export default function ({ data }) {
       follow();
     }
   };
+  const fold = (event) => {  // on a phone the menu lies over the page that was chosen
+    if (window.innerWidth < 768 && event.target.closest('[data-testid="stSidebar"] a')) {
+      document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click();
+    }
+  };
   follow();
   document.addEventListener("keydown", press);
-  return () => document.removeEventListener("keydown", press);
+  document.addEventListener("click", fold);
+  return () => {
+    document.removeEventListener("keydown", press);
+    document.removeEventListener("click", fold);
+  };
 }
 """
 

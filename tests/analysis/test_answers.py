@@ -802,7 +802,8 @@ BY_HAND = {
         "g = −1.01 [−2.00, −0.10] (uncorrected: d = −1.05) "
         "(of 9 items; 1 more was not answered everywhere; 3 contexts without a score left out; "
         "2 scores are means of some of the items); "
-        "B: no clear difference, Welch's F(2, 30) = 1.50, adjusted p = .250, ε² = .03 "
+        "B: no clear difference (M from 8.00 (z) to 9.00 (x)), Welch's F(2, 30) = 1.50, "
+        "adjusted p = .250, ε² = .03 "
         "(uncorrected: η² = .09, where chance alone gives .06) (few: n of z 5); "
         "(no subscale): undefined (too few scores in a group, or no variance). "
         "Each score is of one context: the mean over repetitions.",

@@ -118,4 +118,5 @@ def test_on_a_phone_the_pages_are_folded_and_the_search_works(app, browser):
     box(page).fill("kappa")
     page.get_by_test_id("stSidebar").get_by_role("link", name="Audit").first.click()
     expect(page.get_by_role("heading", name="Audit", level=1)).to_be_in_viewport()
+    expect(box(page)).not_to_be_in_viewport()  # the menu no longer lies over the page
     page.context.close()

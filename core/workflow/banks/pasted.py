@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,13 +15,18 @@ _KEYED = "keyed"
 _WORDS: Mapping[str, frozenset[str]] = {
     CODE: frozenset({"code", "item code", "id", "variable", "name"}),
     "subscale": frozenset({"subscale", "scale", "factor", "dimension", "facet"}),
-    _KEYED: frozenset({"keyed", "key", "keying", "reversed", "reverse", "r", "reverse-keyed"}),
+    _KEYED: frozenset(
+        {"keyed", "key", "keying", "reversed", "reverse", "r", "reverse-keyed"}
+        | {"direction", "polarity", "polung", "gepolt", "invertiert", "umgepolt"}
+    ),
 }
 """What heads of columns are called in spreadsheets, beside the titles of the grid."""
-_SAYS_REVERSED = _WORDS[_KEYED] - {"keyed", "key", "keying"}
+_SAYS_REVERSED = frozenset({"reversed", "reverse", "r", "reverse-keyed", "invertiert", "umgepolt"})
 _NAME_OF_LANGUAGE = 4  # letters, at least
 _WORDS_OF_TEXT = frozenset({"text", "item", "statement", "question", "wording", "item text"})
-_YES, _NO = frozenset({"yes", "y", "x", "true", "1", "r"}), frozenset({"no", "n", "false", "0", ""})
+_YES = frozenset({"yes", "y", "x", "true", "1", "r", "ja"})
+_NO = frozenset({"no", "n", "false", "0", "", "nein"})
+_BETWEEN_WORDS = re.compile(r"[\s_,;:./()–-]+")
 
 
 class PastedRows(NamedTuple):
@@ -71,7 +77,7 @@ def new_languages(text: str, titles: Mapping[str, str], single: str) -> tuple[st
         return ()
     unknown = [cell.strip() for cell, name in zip(block[0], heads, strict=True) if not name]
     known = {text_column(name).language.casefold() for name in titles if name.startswith(TEXT)}
-    codes = [typed_language(head) for head in unknown if len(head) >= _NAME_OF_LANGUAGE]
+    codes = [_language_of(head) for head in unknown if len(head) >= _NAME_OF_LANGUAGE]
     return tuple(code for code in dict.fromkeys(codes) if code and code.casefold() not in known)
 
 
@@ -95,7 +101,7 @@ def _column_of(head: str, titles: Mapping[str, str], single: str) -> str:
             return name
     if head in _WORDS_OF_TEXT and single.startswith(TEXT):
         return single
-    language = typed_language(head)
+    language = _language_of(head)
     return next(
         (
             name
@@ -106,6 +112,14 @@ def _column_of(head: str, titles: Mapping[str, str], single: str) -> str:
         ),
         "",
     )
+
+
+def _language_of(head: str) -> str:
+    """The language that a head names, also beside a word: "English", "text_en", "Item (German)"."""
+    whole = typed_language(head)
+    words = [word for word in _BETWEEN_WORDS.split(head) if word]
+    others = [word for word in words if word.casefold() not in _WORDS_OF_TEXT]
+    return typed_language(others[0]) if len(others) == 1 < len(words) else whole
 
 
 def _under_heads(block: Sequence[Sequence[str]], heads: Sequence[str]) -> PastedRows:

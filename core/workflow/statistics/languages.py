@@ -99,7 +99,7 @@ def verdict(parts: Sequence[Part]) -> str:
         return "no, by all that is known"
     if lights == {"red"}:
         return "yes"
-    return "in part" if "red" in lights else "this is open"
+    return "in part" if "red" in lights else "this cannot be said yet"
 
 
 def _by_group(

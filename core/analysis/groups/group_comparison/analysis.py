@@ -495,11 +495,12 @@ def _difference_text(
         means = {pairs[0][name]: pairs[0][f"mean_{name}"] for name in ("first", "second")}
     else:
         means = {row["group"]: row["mean"] for row in groups if math.isfinite(row["mean"])}
-    if len(means) > 2 and not differ:
-        return "no clear difference"
     high, low = max(means, key=means.__getitem__), min(means, key=means.__getitem__)
     first, second = (high, low) if len(means) > 2 else reversed(means)
     both = f"M = {sentences.decimal_text(means[first])} and {sentences.decimal_text(means[second])}"
+    if len(means) > 2 and not differ:
+        ends = [f"{sentences.decimal_text(means[end])} ({end})" for end in (low, high)]
+        return f"no clear difference (M from {ends[0]} to {ends[1]})"
     if len(means) > 2:
         return f"groups differ (highest {first}, lowest {second}: {both}{_pairs_text(pairs)})"
     if not differ:
