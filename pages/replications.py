@@ -327,11 +327,10 @@ def _show_comparison(study: StudyRecord, table: PublishedTable) -> None:
     else:
         st.caption(
             plain(
-                f"None of your numbers stands beside a printed one: the bank {study.instrument} of "
-                f"the study {study.name} is none of those that are set beside "
-                f"{table.of.short_name} at first ({', '.join(table.of.banks)}). Choose another "
-                "study above, ask the design yourself, or say below which of yours stands for "
-                "which."
+                f"None of your numbers stands beside a printed one: the study {study.name} uses "
+                f"the bank {study.instrument}, and {table.of.short_name} is compared with the "
+                f"banks {', '.join(table.of.banks)}. Choose another study above, or ask the "
+                "design yourself."
             )
         )
     if comparison.others:

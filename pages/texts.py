@@ -406,9 +406,10 @@ def _people_file(form: DraftForm) -> None:
 def _stories() -> None:
     st.header("Around words")
     st.caption(
-        "Stories around groups of words, of which 0, 1, 2 ... are from the second list, or are "
-        "words that a respondent rated as negative in all tests of a word study. This tests "
-        "whether words that a model rates as tragic make its stories tragic."
+        "Each story is written around a group of words. Some groups hold no negative word, some "
+        "one, some two, and so on; negative are the words of the second list, or those that a "
+        "respondent of a word study always rated so. Do words that a model rates as tragic make "
+        "its stories tragic?"
     )
     form = draft_form.open_form(_STORIES, _STORY_DEFAULTS)
     _name_and_language(form)

@@ -355,7 +355,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
 
 @analysis(
     title="Differential item functioning",
-    question="Which items are answered differently by levels of a factor with the same trait?",
+    question="Which items are answered differently although the trait is the same?",
     topic="comparability",
     needs=ITEM_SCORES,
     pooled_rows_need_caution=True,

@@ -486,7 +486,7 @@ def _answer(result: AnalysisResult) -> sentences.GroupAnswers:
         parts = [f"{good} of {count_text(total, 'item')} {verb} well (.40 to .70)"]
         against = f" ({negative} against the other items)" if negative else ""
         parts += [f"{below} below .40{against}"] if below else []
-        parts += [f"{above} above .70 (nearly the same as others)"] if above else []
+        parts += [f"{above} above .70 (say nearly the same as the other items)"] if above else []
         parts += [f"{undefined} undefined (no variance, or too few answers)"] if undefined else []
         names = [str(row["item"]) for row in items[group] if row["ci_high"] < 0]
         sentence = f"{_extreme_means(items[group])}{', '.join(parts)}."

@@ -229,6 +229,11 @@ def _answer(result: AnalysisResult) -> GroupAnswers:
                     if (asked := int(alpha["conditions"])) > 1
                     else ""
                 )
+                + (
+                    f"; {undecided} have no clear one in some of them"
+                    if (undecided := int(alpha["statements"]) - int(alpha["complete"]))
+                    else ""
+                )
             )
         if parts:
             text = "; ".join(parts)

@@ -251,7 +251,7 @@ def scope_words(roles: Sequence[FactorRole], *, of_scores: bool) -> str:
         for part, sentence in (
             (averaged and of_scores, f"Scores are averaged over {averaged} first."),
             (units and of_scores, f"Rows are {units}."),
-            (averaged and not of_scores, f"Each number is a mean over {averaged}."),
+            (averaged and not of_scores, f"Values are averaged over {averaged}."),
             (together, f"Answers of {together} are counted together."),
             (rows and not alone, f"Rows of {rows} are analyzed together."),
             (alone, _ONLY_REPETITIONS),

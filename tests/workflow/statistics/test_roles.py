@@ -305,7 +305,7 @@ def test_a_study_of_each_respondent_is_compared_with_the_other_and_never_average
 @pytest.mark.parametrize(
     ("name", "options", "rows"),
     [
-        ("cross_language", {"compare": "model"}, "Each number is a mean over 40 contexts."),
+        ("cross_language", {"compare": "model"}, "Values are averaged over 40 contexts."),
         ("score_correlations", {"factor": "model"}, "Rows are 40 contexts."),
     ],
 )
