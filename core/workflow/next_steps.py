@@ -61,7 +61,9 @@ _AUDIT = NextStep("Audit the replies", "audit")
 def state_words(study: StudyRecord, run: StudyRun | None) -> str:
     """How far a study is, in words; an imported one has no run."""
     if run is None:
-        return f"{count_text(study.n_responses, 'answer')}, imported"
+        without = study.n_responses - study.n_usable
+        gaps = f", {without:,} without one" if without else ""
+        return f"{count_text(study.n_usable, 'answer')}{gaps}, imported"
     if run.state == "finished" and run.n_trials == run.n_done == run.n_usable:
         return f"{count_text(run.n_done, 'answer')}, all usable, finished"
     return f"{control.replied_words(run)}, {control.STATE_WORDS[run.state]}"

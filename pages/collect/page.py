@@ -369,15 +369,15 @@ def _study_sentence(study: StudyRecord, *, under_way: bool) -> None:
         rest = ""  # the bar below says so, and keeps moving
     sizes = study.design.block_sizes
     each = (
-        "one call for each item under each condition"
+        "a call of its own"
         if set(sizes) == {1}
-        else f"up to {max(sizes):,} items in one call"
+        else f"calls of up to {max(sizes):,} items"
         if 0 not in sizes
-        else "up to all items of a condition in one call"
+        else "calls of up to all items of a condition"
     )
     st.write(
         f"This study asks {people_words} ({widgets.plain(names)}) "
-        f"**{count_text(study.n_trials, 'question')}**: {each}. {rest}"
+        f"**{count_text(study.n_trials, 'trial')}**, each an item put once, in {each}. {rest}"
     )
 
 

@@ -67,7 +67,7 @@ def test_an_imported_study_cannot_be_started(workspace):
 def test_a_study_not_started_says_what_it_will_ask(workspace):
     freeze(workspace, simulated(), n_personas=5)
     at = open_page(study="study")
-    assert "asks one respondent (Simulated) **100 questions**" in texts(at)
+    assert "asks one respondent (Simulated) **100 trials**, each an item put once, in" in texts(at)
     assert ":material/science: Simulated" in texts(at)
     assert buttons(at) == {"Start": True, "Pause": False, "Stop": False}
     assert "Not started" in bar(at)
