@@ -201,7 +201,8 @@ def test_the_largest_sources_and_the_coefficients_answer_the_question():
     assert text.startswith(
         "Of the variance of an answer (0 to 100), 21% comes from item × context, 20% from "
         "context, 16% from item, 6% from item × form, 4% from 2 other sources and 34% is residual "
-        "(item × context × form, chance). For scores of 10 contexts over 4 items, 2 forms, G = .64"
+        "(item × context × form, chance). × marks what a combination adds to what each gives "
+        "alone. For scores of 10 contexts over 4 items, 2 forms, G = .64"
     )
     corrected = sentence(generalizability(brennan_3()))
     # none of the estimates is below 0, so that the shares are the same

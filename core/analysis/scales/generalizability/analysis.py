@@ -154,7 +154,10 @@ def _shares_text(rows: Sequence[sentences.TableRow], form: str) -> str:
         return f"Of the variance, {last}.{none}"
     if below:
         none = f"{none[:-1]}, so that these shares may add up to more than 100%."
-    return f"Of the variance of an answer (0 to 100), {', '.join(parts)} and {last}.{none}"
+    joint = " × marks what a combination adds to what each gives alone."
+    crossed = joint if any(" × " in row["source"] for row in named) else ""
+    shares = f"Of the variance of an answer (0 to 100), {', '.join(parts)} and {last}."
+    return f"{shares}{crossed}{none}"
 
 
 def _coefficients_text(rows: Sequence[sentences.TableRow]) -> str:
