@@ -646,9 +646,9 @@ BY_HAND = {
         ),
         "Of the variance of an answer (0 to 100), 41% comes from item, 30% from item × context, "
         "12% from context (chance alone may give that) and 16% is residual (repetition). × marks "
-        "what a combination adds to what each gives alone. For scores of 25 contexts over 20 items, "
-        "G = .91 [.80, .96] and phi = .83 [.70, .90]. For scores of 25 contexts planned over 40 "
-        "items, G = .95 and phi = .90.",
+        "what a combination adds to what each gives alone. For scores of 25 contexts over 20 "
+        "items, G = .91 [.80, .96] and phi = .83 [.70, .90]. For scores of 25 contexts planned "
+        "over 40 items, G = .95 and phi = .90.",
     ),
     "efa": (
         made(
