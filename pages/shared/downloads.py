@@ -129,6 +129,10 @@ def _study_files(study: StudyRecord) -> None:
         ]
     for label, name, make in files:
         download_when_asked(label, make, name, key=f"download:{name}")
+    st.caption(
+        "In CSV files a text that a spreadsheet could read as a formula gets an apostrophe in "
+        "front; imports remove it."
+    )
     if study.kind != "planned":
         st.caption("The answers were imported, so the study has no plan and no design.")
 
