@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Mapping
 
 from core.commands.shared import Command, argument
 from core.domain.numbers import count_text, usable_words
@@ -18,30 +19,14 @@ def command() -> Command:
                 "what",
                 nargs="?",
                 default="studies",
-                choices=(
-                    "studies",
-                    "put-away",
-                    "banks",
-                    "analyses",
-                    "factors",
-                    "published",
-                    "misprints",
-                ),
+                choices=("studies", *_LISTS),
             ),
         ),
     )
 
 
 def _list(workspace: Workspace, parsed: argparse.Namespace) -> None:
-    what = {
-        "put-away": _put_away,
-        "analyses": _analyses,
-        "factors": _factors,
-        "published": _published,
-        "misprints": _misprints,
-        "banks": _banks,
-    }
-    what.get(parsed.what, _studies)(workspace)
+    _LISTS.get(parsed.what, _studies)(workspace)
 
 
 def _analyses(_: Workspace) -> None:
@@ -110,3 +95,14 @@ def _put_away(workspace: Workspace) -> None:
 
     for study in shelf.put_away(workspace):
         print(f"{study.code}\t{study.name}\t{study.place}")
+
+
+_LISTS: Mapping[str, Callable[[Workspace], None]] = {
+    "put-away": _put_away,
+    "banks": _banks,
+    "analyses": _analyses,
+    "factors": _factors,
+    "published": _published,
+    "misprints": _misprints,
+}
+"""What can be listed beside studies."""

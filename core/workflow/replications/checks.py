@@ -6,17 +6,20 @@ so what follows is a range (core/stats/printed.py). Outside of it, one of the nu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
 
 import pandas as pd
 
+from core.domain.instrument import Item
 from core.domain.numbers import count_text, number_text
 from core.stats import printed as arithmetic
 from core.stats.printed import PrintedScale, Range, printed_range
+from core.workflow.banks import editing
 from core.workflow.replications.published import FOLDER, printed
+from core.workflow.replications.tables import published_table
 
 Verdict = Literal["fits", "by rounding", "does not fit", "not judged"]
 """By rounding: what follows is another number as it is printed, and rounding alone explains it. Not
@@ -46,10 +49,9 @@ class PrintedCheck:
     @property
     def words(self) -> str:
         """What does not fit, without the row."""
-        ends = [
-            number_text(end, self.decimals + 1) for end in (self.follows.low, self.follows.high)
-        ]
-        given = ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+        places = self.decimals + 1 if self.decimals else 0  # none for counts
+        low, high = (number_text(end, places) for end in (self.follows.low, self.follows.high))
+        given = low if low == high else f"{low} to {high}"
         about = f"{self.printed} is printed, and {self.source} gives {given}"
         if self.verdict == "by rounding":
             about += f" as printed, which may be {self.printed} before rounding"
@@ -86,17 +88,20 @@ def summary(checks: Sequence[PrintedCheck]) -> str:
 
 def _check(
     place: tuple[str, str, tuple[str, ...]],
-    number: tuple[str, int],
+    number: str,
     follows: Range,
     source: str,
     excuse: str = "",
 ) -> PrintedCheck:
-    """One number with its decimals; an `excuse` is what may explain a difference otherwise."""
-    text, decimals = number
-    fits = printed_range(text, None if text.startswith("<") else decimals).meets(follows)
+    """One printed number; an `excuse` is what may explain a difference otherwise."""
+    table, column, _ = place
+    quantities = published_table(table).quantities
+    as_written = len(number.partition(".")[2])  # for a column that has no place
+    decimals = next((one.decimals for one in quantities if one.column == column), as_written)
+    fits = printed_range(number, decimals).meets(follows)
     verdict: Verdict = "fits" if fits else "not judged" if excuse else "does not fit"
     why = excuse if verdict == "not judged" else ""
-    return PrintedCheck(*place, text, follows, decimals, verdict, source, why)
+    return PrintedCheck(*place, number, follows, decimals, verdict, source, why)
 
 
 def _with_exchanges(checks: Sequence[PrintedCheck]) -> Iterator[PrintedCheck]:
@@ -131,11 +136,10 @@ def _totals() -> Iterator[PrintedCheck]:
         own = own if total.model == _ALL else own[own["model"] == total.model]
         parts = [printed_range(value, 1) for value in own["value"]]
         place = ("brand_totals", "value", (str(total.model),))
-        check = _check(
-            place, (str(total.value), 1), arithmetic.sum_range(parts), "the sum of its rows"
-        )
+        number = str(total.value)
+        check = _check(place, number, arithmetic.sum_range(parts), "the sum of its rows")
         as_printed = sum(own["value"].astype(float))
-        if check.verdict == "fits" and f"{as_printed:.1f}" != total.value:
+        if check.verdict == "fits" and f"{as_printed:.1f}" != number:
             check = replace(check, verdict="by rounding", follows=Range(as_printed, as_printed))
         yield check
 
@@ -149,10 +153,11 @@ _SUBSCALES = ("hostile", "benevolent")
 
 
 @cache
-def _items_of_bank() -> pd.DataFrame:
-    """Subscale and key of each item, by its number."""
-    bank = pd.read_csv(FOLDER.parent / "banks" / "structure_asi.csv", dtype=str)
-    return bank[bank["record"] == "item"].set_index("position")
+def _items_of_bank() -> Mapping[str, Item]:
+    """The items of the scale, by their numbers."""
+    file = FOLDER.parent / "banks" / "structure_asi.csv"
+    bank = editing.read_instrument(file.name, file.read_bytes()).instrument
+    return {str(number): item for number, item in enumerate(bank.items, 1)}
 
 
 def _conditions() -> Iterator[tuple[tuple[str, str], pd.DataFrame, str]]:
@@ -164,8 +169,8 @@ def _conditions() -> Iterator[tuple[tuple[str, str], pd.DataFrame, str]]:
     bank = _items_of_bank()
     for (model, context), rows in printed("asi_items").groupby(_KEYS, sort=False):
         own = rows.assign(
-            subscale=bank["subscale"].reindex(rows["item"]).to_numpy(),
-            keyed=bank["keyed"].reindex(rows["item"]).to_numpy(),
+            subscale=[bank[number].subscale for number in rows["item"]],
+            keyed=[bank[number].keyed for number in rows["item"]],
         )
         lacking = missing[str(model), str(context)]
         excuse = f"{count_text(lacking, 'answer')} missing, for which no rule is printed"
@@ -195,7 +200,7 @@ def _alphas() -> Iterator[PrintedCheck]:
         text = _row("asi_reliability", of)["stratified_alpha"]
         source = "what is printed of items, subscales and scale (tables B.4 to B.15, B.3, 5.1)"
         place = ("asi_reliability", "stratified_alpha", of)
-        yield _check(place, (text, 2), follows, source, excuse)
+        yield _check(place, text, follows, source, excuse)
 
 
 def _means() -> Iterator[PrintedCheck]:
@@ -203,11 +208,11 @@ def _means() -> Iterator[PrintedCheck]:
         subscales = _row("asi_subscales", of)
         for name in _SUBSCALES:
             follows = arithmetic.mean_range(_ranges(items.loc[items["subscale"] == name, "mean"]))
-            number = subscales[f"{name}_mean"], 2
+            number = subscales[f"{name}_mean"]
             place = ("asi_subscales", f"{name}_mean", of)
             yield _check(place, number, follows, "the mean of its items", excuse)
         follows = arithmetic.mean_range(_ranges(items["mean"]))
-        number = _row("asi_score", of)["mean"], 2
+        number = _row("asi_score", of)["mean"]
         yield _check(("asi_score", "mean", of), number, follows, "the mean of all items", excuse)
 
 
@@ -229,16 +234,16 @@ def _item_summaries() -> Iterator[PrintedCheck]:
         source = "what is printed of each item (tables B.4 to B.15)"
         for name, follows in counts.items():
             count = row[f"{name}_items"]
-            yield _check((place, f"{name}_items", of), (count, 0), follows, source)
+            yield _check((place, f"{name}_items", of), count, follows, source)
             share = arithmetic.share_range(Range(float(count), float(count)), _N_ITEMS)
-            number = row[f"{name}_percent"], 1
+            number = row[f"{name}_percent"]
             yield _check((place, f"{name}_percent", of), number, share, f"{count} of {_N_ITEMS}")
-        for name, keyed in (("reverse", "-1"), ("standard", "1")):
+        for name, keyed in (("reverse", -1), ("standard", 1)):
             own = _ranges(known.loc[known["keyed"] == keyed, "discrimination"])
             if own:
                 column = f"mean_discrimination_{name}"
                 follows = arithmetic.mean_range(own)
-                yield _check((place, column, of), (row[column], 2), follows, source)
+                yield _check((place, column, of), row[column], follows, source)
 
 
 def _missing_shares() -> Iterator[PrintedCheck]:
@@ -248,7 +253,7 @@ def _missing_shares() -> Iterator[PrintedCheck]:
         for form in ("original", "alternate", "permuted"):
             count = float(row[f"{form}_n"])
             follows = arithmetic.share_range(Range(count, count), n)
-            number, source = (row[f"{form}_percent"], 1), f"{row[f'{form}_n']} of {n:,}"
+            number, source = row[f"{form}_percent"], f"{row[f'{form}_n']} of {n:,}"
             yield _check(("asi_missing", f"{form}_percent", of), number, follows, source)
 
 
@@ -257,7 +262,7 @@ def _p_values() -> Iterator[PrintedCheck]:
     for row in printed("asi_ablation").to_dict("records"):
         place = (tables[row["outcome"]], "p", (row["model"],))
         follows = arithmetic.p_range(printed_range(row["t"], 2), float(row["df"]), "greater")
-        yield _check(place, (row["p"], 3), follows, f"t({row['df']}) = {row['t']}, one-tailed")
+        yield _check(place, row["p"], follows, f"t({row['df']}) = {row['t']}, one-tailed")
 
 
 # Study 4: rates.
@@ -281,7 +286,7 @@ def _rates() -> Iterator[PrintedCheck]:
             others = arithmetic.sum_range([printed_range(rate, 4) for rate in rates[:2]])
             follows = Range(1 - others.high, 1 - others.low)
             place = (table, "neutrality", (row["model"], level))
-            yield _check(place, (rates[2], 4), follows, "1 less optimism and pessimism")
+            yield _check(place, rates[2], follows, "1 less optimism and pessimism")
 
 
 _CHECKS: tuple[Callable[[], Iterator[PrintedCheck]], ...] = (
