@@ -47,6 +47,16 @@ def test_list_loads_the_database_and_nothing_of_statistics_files_and_services(tm
     assert modules & {*STATISTICS, *FILES, *SERVICES} == set()
 
 
+def test_all_analyses_are_known_before_a_statistic_is_computed_or_a_chart_drawn():
+    code = "import sys, core.analysis; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    modules = set(done.stdout.split())
+    assert "core.analysis.items.item_statistics" in modules
+    assert modules & {"scipy.stats", "scipy.optimize", "statsmodels", "altair"} == set()
+
+
 def test_every_command_of_the_help_text_is_declared_by_its_module():
     for name, help_text, declared_by in COMMANDS:
         module, _, function = declared_by.rpartition(".")

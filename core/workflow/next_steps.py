@@ -50,7 +50,9 @@ QUESTIONS = (
     Question("What do scores depend on most?", "generalizability", "reliability"),
     Question("Do they depend on the answer format?", "referential_consistency", "consistency"),
     Question("Is the answer the same when asked again?", "random_consistency", "consistency"),
-    Question("Which opinions, and in every language and wording?", "opinions", "opinions"),
+    Question(
+        "Which opinions does it hold? Do language or wording change them?", "opinions", "opinions"
+    ),
     Question("Does it prefer one brand or party?", "preference", "bias"),
 )
 

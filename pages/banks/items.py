@@ -593,8 +593,7 @@ def items_section(editor: BankEditor) -> None:
     if was_empty:
         _box(editor, columns, opened=True)
     else:
-        grids.show_added(f"bank_box_{editor.code}")
-        show_remarks(st.session_state.pop(_box_remarks(editor), ()))
+        _what_was_added(editor)
     _how_to_edit(columns, len(_remarks(drawn, columns)) if drawn else 0)
     _grid(editor, (search, only, page, columns), rows, columns)
     grids.add_rows_button(editor.key("more_rows"), editor.redraw)
@@ -686,13 +685,12 @@ def _grid(
 def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) -> None:
     """The box for many items at once, with what became of the last ones."""
     texts = [name for name in columns if name.startswith(TEXT)]
-    remarks = _box_remarks(editor)
 
     def add(typed: list[dict[str, str]]) -> bool:
         rows = bank_grid.with_marked_keys(typed, texts[0]) if "keyed" in columns else typed
         edits = GridEdits({}, rows, ())
         named = tuple(dict.fromkeys((*columns, *(name for row in rows for name in row))))
-        st.session_state[remarks] = bank_grid.item_remarks(edits, named, (), ())
+        st.session_state[_box_remarks(editor)] = bank_grid.item_remarks(edits, named, (), ())
         languages = [text_column(name).language for name in named if name.startswith(TEXT)]
 
         def with_items(bank: Instrument) -> Instrument:
@@ -715,14 +713,24 @@ def _box(editor: BankEditor, columns: tuple[str, ...], *, opened: bool = False) 
         grids.box_of_rows(
             titles,
             texts[0],
-            key=f"bank_box_{editor.code}",
+            key=_box_key(editor),
             what="item",
             add=add,
             opened=opened,
             hint="(R) at its end: reverse-keyed" if "keyed" in columns else "",
             further=of_new_languages,
         )
-        show_remarks(st.session_state.pop(remarks, ()))
+        _what_was_added(editor)
+
+
+def _what_was_added(editor: BankEditor) -> None:
+    """What became of the last rows of the box, once: above the table where it has rows."""
+    grids.show_added(_box_key(editor))
+    show_remarks(st.session_state.pop(_box_remarks(editor), ()))
+
+
+def _box_key(editor: BankEditor) -> str:
+    return f"bank_box_{editor.code}"
 
 
 def _box_remarks(editor: BankEditor) -> str:

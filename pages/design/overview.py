@@ -161,8 +161,8 @@ def plan_size(design: Design) -> PlanSize:
             f"{words}: {size.missing:,}, because an item has no text in a chosen language and form."
         )
     st.caption(
-        f"The design has {count_text(size.administrations, 'administration')}, each all items "
-        f"once under the same conditions.{_settings(design)}",
+        f"The design has {count_text(size.administrations, 'administration')}. In each, all items "
+        f"are asked once under the same conditions.{_settings(design)}",
         help=glossary.meaning("Administration"),
     )
     rows = [

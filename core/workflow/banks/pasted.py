@@ -116,10 +116,9 @@ def _column_of(head: str, titles: Mapping[str, str], single: str) -> str:
 
 def _language_of(head: str) -> str:
     """The language that a head names, also beside a word: "English", "text_en", "Item (German)"."""
-    whole = typed_language(head)
     words = [word for word in _BETWEEN_WORDS.split(head) if word]
     others = [word for word in words if word.casefold() not in _WORDS_OF_TEXT]
-    return typed_language(others[0]) if len(others) == 1 < len(words) else whole
+    return typed_language(others[0] if len(others) == 1 < len(words) else head)
 
 
 def _under_heads(block: Sequence[Sequence[str]], heads: Sequence[str]) -> PastedRows:
